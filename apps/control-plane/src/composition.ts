@@ -9,6 +9,7 @@ import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
 import { createPortGateway } from './gateways/ports/index.ts'
+import { createSshGateway, type SshGateway } from './gateways/ssh/index.ts'
 import { createStripeProvider } from './gateways/stripe/index.ts'
 import { createTerminalGateway } from './gateways/terminal/index.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
@@ -44,6 +45,8 @@ export type ControlPlane = {
   connectionHandlers: ConnectionHandlers
   /** Lets API requests go before the bodies of hosted ports. */
   precedence: Precedence
+  /** Null: the SSH gateway is off. */
+  ssh: SshGateway | null
   handlers: Handlers
   docks: DockModules
   accessSignals: AccessSignals
@@ -174,6 +177,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       mailDelivery: mail.transport.delivery,
       chatgptSignIn: config.chatgpt !== undefined,
       ports: config.portsDomain && { domain: config.portsDomain.domain },
+      ssh: config.ssh && { host: config.ssh.host, port: config.ssh.port },
       authProviders: ['credential', ...Object.keys(config.social)],
     },
     contact: {
@@ -193,6 +197,12 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     createPortGateway({
       ...{ domain: config.portsDomain, routes: ports.routes, hosts, precedence, logger },
       clientAddress: createClientAddress(config.trustedProxies),
+    })
+  const ssh =
+    config.ssh &&
+    createSshGateway({
+      ...{ docks: docks.context, keys: keys.sshKeyAccess, accessSignals, logger, precedence },
+      ...{ metrics: metrics.ssh, address: config.ssh, readHostKeys: keys.ensureSshHostKeys },
     })
   const handlers = bindAllRoutes({
     ...docks,
@@ -251,6 +261,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       ports: portGateway,
     },
     precedence,
+    ssh,
     handlers,
     docks,
     accessSignals,
@@ -274,6 +285,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
           snapshots_wiped: docks.copies.noticeWiped,
           retention: docks.noticeRetention,
           webhook_deliveries: webhooks.wake,
+          ssh_host_keys: () => ssh?.noticeHostKeys(),
         },
         clock,
         onLost: (error) =>
@@ -284,6 +296,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     stop: async () => {
       terminalGateway.close()
       portGateway?.close()
+      ssh?.close()
       await listener?.close()
       await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
       await Promise.all([docks.stop(), webhooks.stop()])

@@ -76,6 +76,8 @@ const schema = z.object({
     .refine((list) => list.every(isNetwork), 'must be IP addresses or networks such as 10.0.0.0/8')
     .default([]),
   PORTS_DOMAIN: z.string().optional(),
+  DOCK_SSH_PORT: z.union([z.literal('off'), port], 'must be a port or off').default('off'),
+  DOCK_SSH_LISTEN_FD: z.coerce.number().int().min(3).optional(),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
   DOCK_METRICS_PORT: port.optional(),
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
@@ -143,6 +145,8 @@ export type Config = {
   allowLoopbackWebhooks: boolean
   /** Null: hosted ports are off. */
   portsDomain: PortsDomain | null
+  /** The SSH gateway. `fd` is an inherited listening socket, which replaces the port. Null: it is off. */
+  ssh: { host: string; port: number; fd: number | undefined } | null
   embeddedHost: boolean
   /** Undefined: the default port, or no metrics if that port is taken. */
   metricsPort: number | undefined
@@ -226,6 +230,13 @@ const readStripeSettings = (values: z.output<typeof schema>): StripeSettings | u
   return undefined
 }
 
+/** Clients reach the gateway at the host name of the API. */
+const sshSettings = (values: z.output<typeof schema>, apiUrl: string): Config['ssh'] => {
+  const { DOCK_SSH_PORT: sshPort, DOCK_SSH_LISTEN_FD: fd } = values
+  if (sshPort === 'off') return null
+  return { host: new URL(apiUrl).hostname.replace(/^\[|\]$/g, ''), port: sshPort, fd }
+}
+
 const instanceLimits = (values: z.output<typeof schema>): InstanceLimits => ({
   organization: {
     docks: values.DOCK_LIMIT_DOCKS,
@@ -292,6 +303,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     contactEmail: values.DOCK_CONTACT_EMAIL ?? values.DOCK_ADMIN_EMAIL,
     allowLoopbackWebhooks,
     portsDomain: readPortsDomain(values.PORTS_DOMAIN, { apiUrl, appUrl }),
+    ssh: sshSettings(values, apiUrl),
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,

@@ -97,6 +97,10 @@ const run = async (logger: Logger): Promise<void> => {
     listening: config.listening,
     onConnectionError: (error) => logger.warn({ err: error }, 'a connection failed'),
   })
+  if (config.ssh) {
+    const { fd, port } = config.ssh
+    await controlPlane.ssh?.listen(fd === undefined ? { host: config.bind, port } : { fd })
+  }
   logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 
   let ending = false

@@ -24,6 +24,11 @@ export const allSettings: readonly Setting[] = [
     usual: '`DOCK_PUBLIC_URL`',
     sets: 'URL of the web pages that mails link to, and the name of this instance in mails; the dashboard itself is not built yet',
   },
+  {
+    names: ['DOCK_SSH_PORT'],
+    usual: '`2222`, or off if that is taken',
+    sets: 'port of the SSH gateway, on the address `DOCK_BIND`; `off` turns it off: [docs/operate/ssh.md](docs/operate/ssh.md)',
+  },
   { names: ['DOCK_DATA_DIR'], usual: '`./.dock`', sets: 'folder that holds all data' },
   {
     names: ['DATABASE_URL'],
@@ -255,6 +260,7 @@ export const internalVariables: Readonly<Record<string, string>> = {
   DOCK_CONTROL_DIR: 'the control plane’s folder, given by the supervisor',
   DOCK_LISTEN_FD: 'descriptor of the public listening socket, given by the supervisor',
   DOCK_ROOT_LISTEN_FD: 'descriptor of root’s listening socket, given by the supervisor',
+  DOCK_SSH_LISTEN_FD: 'descriptor of the SSH gateway’s listening socket, given by the supervisor',
   DOCK_PLANS: 'the text of the file of plans, given by the supervisor',
   DOCK_STARTED_AT: 'when script/server began, for the greeting',
   DOCK_CONTROL_URL: 'where the agent finds the control plane, given by the supervisor or script/host',

@@ -33,7 +33,8 @@ export function startDatabase(
 }
 
 /**
- * The control plane as a program of the supervisor. `sockets` are listening sockets that the supervisor holds. The address
+ * The control plane as a program of the supervisor. `sockets` are listening sockets that the supervisor holds; without an
+ * `sshFd`, the SSH gateway is off. The address
  * of the database is passed in the environment, where other users cannot read it.
  */
 export function controlPlaneProgram(
@@ -41,8 +42,9 @@ export function controlPlaneProgram(
   view: View,
   identity: Identity,
   databaseUrl: string,
-  sockets: readonly [publicFd: number, rootFd: number] | undefined,
+  sockets: readonly [publicFd: number, rootFd: number, sshFd?: number] | undefined,
 ): Program {
+  const [, , sshFd] = sockets ?? []
   return {
     command: [
       'setpriv',
@@ -63,8 +65,11 @@ export function controlPlaneProgram(
       DATABASE_URL: databaseUrl,
       ...(settings.plans === undefined ? {} : { DOCK_PLANS: settings.plans }),
       ...(sockets ? { DOCK_LISTEN_FD: '3', DOCK_ROOT_LISTEN_FD: '4' } : {}),
+      ...(sshFd === undefined || !settings.ssh
+        ? { DOCK_SSH_PORT: 'off' }
+        : { DOCK_SSH_PORT: String(settings.ssh.port), DOCK_SSH_LISTEN_FD: '5' }),
     },
-    ...(sockets ? { descriptors: sockets } : {}),
+    ...(sockets ? { descriptors: sockets.filter((fd) => fd !== undefined) } : {}),
     logPath: join(settings.dataDir, 'logs/control-plane.log'),
     pidPath: join(settings.dataDir, 'run/control-plane.pid'),
     stopSignal: 'SIGTERM',

@@ -36,9 +36,20 @@ it('says what will not work', () => {
     adminPath: '/a',
     firstDock: undefined,
     startedInMs: 1,
+    sshAddress: null,
   }
   expect(greeting({ ...parts, notices: ['No mail is sent.'] })).toContain(
     '\nNote: No mail is sent.\n\nDock is ready',
   )
   expect(greeting({ ...parts, notices: [] })).not.toContain('Note')
+})
+
+it('says how to reach the SSH gateway, if it is on', () => {
+  const parts = {
+    ...{ baseUrl: 'https://x', admin: undefined, adminPath: '/a', firstDock: undefined },
+    ...{ startedInMs: 1, notices: [] },
+  }
+  const sshAddress = 'ssh -p 2222 NAME@x'
+  expect(greeting({ ...parts, sshAddress })).toContain('(POST /v1/ssh-keys): ssh -p 2222 NAME@x\n')
+  expect(greeting({ ...parts, sshAddress: null })).not.toContain('ssh')
 })

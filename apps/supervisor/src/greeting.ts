@@ -26,6 +26,8 @@ export function greeting(parts: {
   startedInMs: number
   /** What will not work, in sentences. */
   notices: readonly string[]
+  /** The command that opens a shell in a Dock. Null: SSH is off. */
+  sshAddress: string | null
 }): string {
   const { baseUrl, admin, adminPath, firstDock, startedInMs } = parts
   const first = firstDock
@@ -46,10 +48,14 @@ export function greeting(parts: {
         `Sign in as ${admin.email}; the password and an API key are in ${adminPath}.`,
       ]
     : []
+  const forSsh = parts.sshAddress
+    ? [`With an SSH key of your account (POST /v1/ssh-keys): ${parts.sshAddress}`, '']
+    : []
   return [
     '',
     ...first,
     ...forAdmin,
+    ...forSsh,
     ...parts.notices.flatMap((notice) => [`Note: ${notice}`, '']),
     `Dock is ready at ${baseUrl} (healthy after ${(startedInMs / 1000).toFixed(1)} s). Ctrl-C stops it.`,
     '',

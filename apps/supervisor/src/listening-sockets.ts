@@ -26,12 +26,20 @@ const backlog = 511
 const pathBytesMax = 107
 const [accessDenied, addressInUse] = [13, 98]
 
-const explain = (error: number, where: string, port: number): Error =>
-  new Error(
-    error === addressInUse
-      ? `Port ${port} is taken on ${where}. Stop the program that uses it, or choose another port: PORT=8081 script/server`
-      : `Dock cannot listen on ${where}:${port} (${error === accessDenied ? 'EACCES' : `errno ${error}`}). Set DOCK_BIND and PORT to an address of this machine.`,
-  )
+/** The setting that names the port, and another value for it. */
+export type PortSetting = { name: string; example: string }
+
+/** Another program uses the port. */
+export class PortTaken extends Error {}
+
+const explain = (error: number, where: string, port: number, { name, example }: PortSetting): Error =>
+  error === addressInUse
+    ? new PortTaken(
+        `Port ${port} is taken on ${where}. Stop the program that uses it, or choose another port: ${name}=${example} script/server`,
+      )
+    : new Error(
+        `Dock cannot listen on ${where}:${port} (${error === accessDenied ? 'EACCES' : `errno ${error}`}). Set DOCK_BIND and ${name} to an address of this machine.`,
+      )
 
 const open = (family: number, address: Buffer): { descriptor: number } | { error: number } => {
   const descriptor: number = socket(family, streamType, 0)
@@ -60,11 +68,15 @@ const internetAddress = (address: string, family: 4 | 6, port: number): Buffer =
 }
 
 /** Listens on a TCP port and returns the descriptor. Throws an error that says what to correct. */
-export async function listenOnPort(where: string, port: number): Promise<number> {
+export async function listenOnPort(
+  where: string,
+  port: number,
+  setting: PortSetting = { name: 'PORT', example: '8081' },
+): Promise<number> {
   const { address, family } = await lookup(where || '::')
   const kind = family === 6 ? 6 : 4
   const opened = open(kind === 6 ? ipv6Family : ipv4Family, internetAddress(address, kind, port))
-  if ('error' in opened) throw explain(opened.error, where, port)
+  if ('error' in opened) throw explain(opened.error, where, port, setting)
   return opened.descriptor
 }
 

@@ -37,6 +37,18 @@ describe('settings', () => {
     )
   })
 
+  it('have an SSH port, which the operator may choose or turn off', async () => {
+    const sshOf = async (port?: string) =>
+      (await readSettings({ DOCK_DATA_DIR: dataDir, ...(port ? { DOCK_SSH_PORT: port } : {}) }, '/checkout'))
+        .ssh
+    expect(await sshOf()).toEqual({ port: 2222, isChosen: false })
+    expect(await sshOf('2222')).toEqual({ port: 2222, isChosen: true })
+    expect(await sshOf('off')).toBeNull()
+    await expect(sshOf('ssh')).rejects.toThrow(
+      "DOCK_SSH_PORT must be a number from 1 to 65535, or off, not 'ssh'.",
+    )
+  })
+
   it('pass on the text of plans.json, or of the file that is named instead', async () => {
     expect((await readSettings({ DOCK_DATA_DIR: dataDir }, '/checkout')).plans).toBeUndefined()
     await writeFile(join(dataDir, 'plans.json'), 'plans')

@@ -17,6 +17,8 @@ export type Settings = {
   checkout: string
   bind: string
   port: number
+  /** The SSH gateway. `isChosen`: the operator has named the port, so it must be free. Null: it is off. */
+  ssh: { port: number; isChosen: boolean } | null
   embeddedHost: boolean
   databaseUrl: string | undefined
   /** The text of the operator's plans. Undefined: there is no file. */
@@ -35,12 +37,19 @@ export function parseConfiguration(text: string): Record<string, string> {
   return values
 }
 
-const readPort = (text: string | undefined): number => {
-  const port = Number(text ?? '8080')
+const readPort = (name: string, text: string, more = ''): number => {
+  const port = Number(text)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`PORT must be a number from 1 to 65535, not '${text}'.`)
+    throw new Error(`${name} must be a number from 1 to 65535${more}, not '${text}'.`)
   return port
 }
+
+const usualSshPort = '2222'
+
+const readSsh = (text: string | undefined): Settings['ssh'] =>
+  text === 'off'
+    ? null
+    : { port: readPort('DOCK_SSH_PORT', text ?? usualSshPort, ', or off'), isChosen: text !== undefined }
 
 /** More would not fit into one variable of the control plane's environment. */
 const plansBytesMax = 100_000
@@ -73,7 +82,8 @@ export async function readSettings(environment: NodeJS.ProcessEnv, checkout: str
     rootSocket: `/run/dock-${digest}-root/control.sock`,
     checkout,
     bind: all['DOCK_BIND'] ?? '127.0.0.1',
-    port: readPort(all['PORT']),
+    port: readPort('PORT', all['PORT'] ?? '8080'),
+    ssh: readSsh(all['DOCK_SSH_PORT']),
     embeddedHost: all['DOCK_EMBEDDED_HOST'] !== 'off',
     databaseUrl: all['DATABASE_URL'],
     plans: await readPlans(dataDir, all['DOCK_PLANS_FILE']),

@@ -62,6 +62,14 @@ it('reports a port in use before it builds an image, and needs little space once
     expect(code).toBe(1)
   }))
 
+it('reports an SSH port in use that the operator has chosen', () =>
+  withPortTaken((port) => {
+    const prepare = `${disk('300m')}; mkdir '${dataDir}/host'; touch '${dataDir}/host/pool.img'`
+    const { code, said } = start(prepare, { DOCK_SSH_PORT: port })
+    expect(said).toMatch(/Port \d+ is taken on 127\.0\.0\.1\. .* choose another port: DOCK_SSH_PORT=/)
+    expect(code).toBe(1)
+  }))
+
 it('reports a wrong setting without a stack trace', () => {
   const { code, said } = start(disk('8g'), { PORT: 'http' })
   expect(said).toBe("Dock cannot start. PORT must be a number from 1 to 65535, not 'http'.\n")

@@ -19,6 +19,7 @@ import { makeFirstDock } from './first-dock.ts'
 import { greeting } from './greeting.ts'
 import { cleanUpHost, controlUrl, hostAgentProgram, publicUrl } from './host-agent.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
+import { listenForSsh, sshCommand } from './listen-for-ssh.ts'
 import { listenForRoot, listenOnPort } from './listening-sockets.ts'
 import { endProcess, readPidFile } from './process-identity.ts'
 import { type Admin, askHealth, askHostOnline, readAdmin, waitUntil } from './readiness.ts'
@@ -81,10 +82,10 @@ export function createSupervisor(
   let stopping = false
   let lastStart: Promise<unknown> = Promise.resolve()
   let endRotation: () => void = () => undefined
-  let sockets: [publicFd: number, rootFd: number] | undefined
+  let sockets: [publicFd: number, rootFd: number, sshFd?: number] | undefined
 
   const closeSockets = async (): Promise<void> => {
-    for (const descriptor of sockets ?? []) closeSync(descriptor)
+    for (const descriptor of sockets ?? []) if (descriptor !== undefined) closeSync(descriptor)
     sockets = undefined
     await rm(dirname(settings.rootSocket), { recursive: true, force: true })
   }
@@ -135,12 +136,14 @@ export function createSupervisor(
     const view = await makeView(settings, identity)
     const [baseUrl, address] = [publicUrl(settings), controlUrl(settings)]
     let databaseUrl = settings.databaseUrl ?? ''
-    const programOf = (sockets?: [number, number]) =>
+    const programOf = (sockets?: [number, number, number?]) =>
       controlPlaneProgram(settings, view, identity, databaseUrl, sockets)
     const agentProgram = hostAgentProgram(settings)
     await endLeftover(programOf())
     // Listen first and until the end, so that no other program can answer at these addresses.
     sockets = [await listenOnPort(settings.bind, settings.port), await listenForRoot(settings.rootSocket)]
+    const ssh = await listenForSsh(settings)
+    if (ssh.descriptor !== undefined) sockets.push(ssh.descriptor)
 
     if (settings.databaseUrl === undefined) {
       await keep('PostgreSQL', 'postgres.log', async () => {
@@ -182,12 +185,14 @@ export function createSupervisor(
         ? await makeFirstDock(address, admin, settings.dataDir).catch(reportNoFirstDock)
         : undefined
     const { environment } = settings
-    const notices = listMailNotices({
+    const mailNotices = listMailNotices({
       publicUrl: environment['DOCK_PUBLIC_URL'],
       smtpUrl: environment['SMTP_URL'],
       mailFrom: environment['DOCK_MAIL_FROM'],
     })
-    say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs, notices }))
+    const notices = [...mailNotices, ...ssh.notices]
+    const sshAddress = ssh.descriptor === undefined ? null : sshCommand(settings)
+    say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs, notices, sshAddress }))
   }
 
   const stop = async (): Promise<void> => {

@@ -42,6 +42,18 @@ export const limits = {
     idleSecondsMax: 30 * 60,
     openSecondsMax: 12 * 3600,
   },
+  ssh: {
+    loginSeconds: 30,
+    /** Keys that a client may offer on one connection. */
+    loginAttemptsMax: 20,
+    unauthenticatedMax: 200,
+    unauthenticatedPerAddressMax: 30,
+    connectionsPerUserMax: 64,
+    sessionsPerConnectionMax: 32,
+    /** Open connections that are forwarded, in either direction. */
+    forwardedPerConnectionMax: 256,
+    listenersPerConnectionMax: 32,
+  },
   /**
    * Concurrent reads of Snapshot files and listings. A host allows 8 in total and keeps the rest for its own work. A
    * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected.
@@ -127,6 +139,8 @@ export const rateLimits = {
   invitationMails: { max: 100, windowSeconds: 3600, scope: 'user' },
   apiKeyCreations: { max: 10, windowSeconds: 3600, scope: 'user' },
   sshKeyAdditions: { max: 10, windowSeconds: 3600, scope: 'user' },
+  sshConnections: { max: 300, windowSeconds: 60, scope: 'client-address' },
+  sshSessions: { max: 1200, windowSeconds: 60, scope: 'user' },
   deviceSignIns: { max: 10, windowSeconds: 3600, scope: 'user' },
   signInsPerAddress: { max: 30, windowSeconds: 60, scope: 'client-address' },
   signInsPerAccount: { max: 10, windowSeconds: 300, scope: 'account' },

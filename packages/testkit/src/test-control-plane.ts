@@ -36,6 +36,8 @@ export type TestControlPlane = {
   signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
   /** Listens on a free loopback port until {@link stop}. */
   listen(timeouts?: ClientTimeouts): Promise<HttpServer>
+  /** Lets the SSH gateway listen on a free loopback port, which it returns. Set DOCK_SSH_PORT to create the gateway. */
+  listenForSsh(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -141,6 +143,10 @@ export async function startTestControlPlane(
       })
       servers.push(server)
       return server
+    },
+    listenForSsh: async () => {
+      if (!controlPlane.ssh) throw new Error('DOCK_SSH_PORT is not set')
+      return controlPlane.ssh.listen({ host: '127.0.0.1', port: 0 })
     },
     stop: async () => {
       await Promise.all(servers.map((server) => server.drain(1_000)))

@@ -73,7 +73,8 @@ export async function startServer(
 ): Promise<Server> {
   const child: ChildProcess = spawn(join(checkout, 'script/server'), [], {
     cwd: checkout,
-    env: { ...process.env, ...environment, DOCK_DATA_DIR: dataDir, PORT: String(port) },
+    // The usual SSH port may be taken on this machine. Tests of the gateway choose a free one.
+    env: { ...process.env, DOCK_SSH_PORT: 'off', ...environment, DOCK_DATA_DIR: dataDir, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

@@ -19,6 +19,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = await startServer(await newDataDir(), await freePort(), {
     ...provider.settings,
     DOCK_ALLOW_INSECURE_WEBHOOKS: 'loopback',
+    DOCK_SSH_PORT: String(await freePort()),
   })
   const { dataDir, admin, pid } = server
   project.provide('sharedServer', {

@@ -17,6 +17,7 @@ export type Channel =
   | 'snapshots_wiped'
   | 'retention'
   | 'webhook_deliveries'
+  | 'ssh_host_keys'
 
 /**
  * Calls a channel's callback with the payload of each notification, and without a payload after each connect.

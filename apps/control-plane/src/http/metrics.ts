@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { SshMetrics } from '../gateways/ssh/index.ts'
 import type { CopyMetrics } from '../modules/copies/index.ts'
 
 export type Metrics = {
@@ -9,6 +10,7 @@ export type Metrics = {
   /** `route` is the contract's pattern, never the path, which may contain ids and tickets. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
   copies: CopyMetrics
+  ssh: SshMetrics
   /** Sets the number of quarantined items that wait for a decision. */
   quarantined(things: number): void
 }
@@ -44,8 +46,30 @@ export function createMetrics(): Metrics {
     help: 'Docks, captures and copies that the database does not know, kept until an admin adopts or deletes them.',
     registers: [registry],
   })
+  const sshConnections = new Gauge({
+    name: 'dock_ssh_connections',
+    help: 'Open SSH connections, signed in or not.',
+    registers: [registry],
+  })
+  const sshLogins = new Counter({
+    name: 'dock_ssh_logins_total',
+    help: 'Keys offered by SSH clients, by result. A client may offer several.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  const sshSessions = new Counter({
+    name: 'dock_ssh_sessions_total',
+    help: 'Programs that SSH clients asked for, by kind.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
   return {
     registry,
+    ssh: {
+      connections: (count) => sshConnections.set(count),
+      login: (result) => sshLogins.inc({ result }),
+      session: (kind) => sshSessions.inc({ kind }),
+    },
     quarantined: (things) => quarantine.set(things),
     copies: {
       recordDrill: (result) => drills.inc({ result }),

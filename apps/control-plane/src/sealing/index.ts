@@ -8,6 +8,6 @@ export {
   rotateDataKey,
   rotateDataKeys,
 } from './rotate-keys.ts'
-export type { KeyOwner, Place, SealedColumn } from './sealed-place.ts'
+export { instanceOwner, type KeyOwner, type Place, type SealedColumn } from './sealed-place.ts'
 export { Unreadable } from './sealed-value.ts'
 export { checkKeyRing, createSealer, type Sealer } from './sealer.ts'

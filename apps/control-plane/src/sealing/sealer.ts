@@ -1,6 +1,6 @@
 /**
- * Seals secrets before they are stored in the database, and opens them. Every organization and every person has its own
- * data key, created on first use. Destroying the key makes everything sealed with it unreadable forever.
+ * Seals secrets before they are stored in the database, and opens them. Every organization, every person and the instance
+ * itself has its own data key, created on first use. Destroying the key makes everything sealed with it unreadable forever.
  */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../database/database.ts'

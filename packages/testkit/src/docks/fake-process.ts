@@ -17,6 +17,9 @@ import { ExecRefused } from '@dock/runtime'
 import { openLocalProcess } from '../runtime/local-process.ts'
 import { confinedTo, rootOf } from './confined-program.ts'
 
+/** Stands for the temporary folder in requests. */
+const dockHome = '/home/user'
+
 let made: string | undefined
 
 /** The folder in which processes of the fake host begin, and their HOME. */
@@ -44,7 +47,8 @@ export async function openFakeProcess(
   isConfined = false,
 ): Promise<RemoteProcess> {
   const folder = fakeProcessFolder()
-  const { command, argv, env = {}, cwd = folder, pty } = request
+  const { command, argv, env = {}, pty } = request
+  const cwd = request.cwd === undefined || request.cwd === dockHome ? folder : request.cwd
   const wanted = argv ?? (command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command])
   const local = await openLocalProcess(
     {

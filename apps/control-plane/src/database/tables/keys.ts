@@ -1,5 +1,7 @@
-/** Row types of SSH keys, provider keys and the hosted assistant. `006_keys.sql` explains the columns. */
+/** Row types of SSH keys, provider keys and the hosted assistant. `006_keys.sql` and `058_ssh.sql` explain the columns. */
 import type { KeyProvider } from '@dock/contract'
+
+export type SshHostKeyType = 'ssh-ed25519' | 'ecdsa-sha2-nistp256'
 
 export type KeyTables = {
   ssh_keys: {
@@ -9,6 +11,14 @@ export type KeyTables = {
     public_key: string
     fingerprint: string
     last_used_at: Date | null
+    created_at: Date
+  }
+  ssh_host_keys: {
+    id: string
+    instance_id: string
+    type: SshHostKeyType
+    public_key: string
+    sealed_private_key: string
     created_at: Date
   }
   provider_keys: {

@@ -3,7 +3,7 @@
 export type SealingTables = {
   data_keys: {
     id: string
-    owner_kind: 'organization' | 'person'
+    owner_kind: 'organization' | 'person' | 'instance'
     owner_id: string
     ring_key_id: string
     wrapped: Buffer

@@ -1,6 +1,6 @@
 /** The identity of an API caller. The HTTP layer derives it from the credential and passes it to every route handler. */
 
-export type CallerKind = 'api_key' | 'session' | 'dock_key'
+export type CallerKind = 'api_key' | 'session' | 'dock_key' | 'ssh_key'
 
 export type Caller = {
   kind: CallerKind
@@ -8,7 +8,7 @@ export type Caller = {
   userId: string
   email: string
   emailVerified: boolean
-  /** Id of the API key or session. Audit records store it. */
+  /** Id of the API key, session or SSH key. Audit records store it. */
   credentialId: string
   /** True if the user is an instance admin. Admin features also require {@link Caller.emailVerified}. */
   instanceAdmin: boolean

@@ -15,6 +15,7 @@ export {
   requireSecretsAccess,
 } from './core/environment-gate.ts'
 export { explainFailure } from './core/explain-failure.ts'
+export { findNamedDocks, type NamedDock } from './core/find-named-docks.ts'
 export { latestSnapshot } from './core/kept-snapshot.ts'
 export { recordDeletedSnapshot, recordNewSnapshot } from './core/last-snapshot.ts'
 export { blockIfInherited, findLostTimeCapture, type LostTimeParts } from './core/lost-time.ts'

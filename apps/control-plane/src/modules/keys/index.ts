@@ -27,3 +27,6 @@ export {
 export { revokeApiKey } from './routes/revoke-api-key.ts'
 export { startDeviceSignIn } from './routes/start-device-sign-in.ts'
 export { keySealedColumns } from './sealed-columns.ts'
+export { ensureSshHostKeys, rotateSshHostKeys, type SshHostKey } from './ssh-host-keys.ts'
+export { createSshKeyAccess, type SshKeyAccess, type SshKeyHolder } from './ssh-key-access.ts'
+export { fingerprintOfBytes } from './ssh-public-key.ts'

@@ -2,9 +2,11 @@
 import type { SealedColumn } from '../../sealing/index.ts'
 import { assistantTokensColumn, deviceCodeColumn } from './assistant-store.ts'
 import { providerKeyColumn } from './provider-key-store.ts'
+import { sshHostKeyColumn } from './ssh-host-keys.ts'
 
 export const keySealedColumns: readonly SealedColumn[] = [
   providerKeyColumn,
   assistantTokensColumn,
   deviceCodeColumn,
+  sshHostKeyColumn,
 ]

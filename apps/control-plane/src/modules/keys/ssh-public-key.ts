@@ -49,6 +49,10 @@ export function parseSshPublicKey(text: string): SshPublicKey {
   if (!bytes.equals(Buffer.from(encoded, 'base64'))) throw refuse('is not a valid OpenSSH public key')
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (bits !== undefined && bits < rsaBitsMin) throw refuse(`RSA keys need at least ${rsaBitsMin} bits`)
-  const digest = createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '')
-  return { line: [type, encoded, ...comment].join(' '), fingerprint: `SHA256:${digest}` }
+  return { line: [type, encoded, ...comment].join(' '), fingerprint: fingerprintOfBytes(bytes) }
+}
+
+/** Returns the fingerprint of a key in SSH's binary format, as `ssh-keygen -l` shows it. */
+export function fingerprintOfBytes(key: Buffer): string {
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }

@@ -1,0 +1,13 @@
+/** Turns errors into the line that a person reads in their terminal. */
+import { ServiceError } from '@dock/contract'
+
+/** A session that is not started. The message is for the person. */
+export class SessionRefused extends Error {}
+
+export const refusedExitCode = 1
+
+/** Returns one line, or null for an error that nobody expected. */
+export function explainRefusal(error: unknown): string | null {
+  if (error instanceof SessionRefused || error instanceof ServiceError) return `dock: ${error.message}`
+  return null
+}

@@ -1,0 +1,160 @@
+/** Runs the program of one session in the Dock and joins its streams to the channel. */
+import type { Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { ServiceError } from '@dock/contract'
+import { throttleLargeStream } from '@dock/foundation'
+import type { ServerChannel } from 'ssh2'
+import { type DockRow, openDockProcess } from '../../modules/docks/index.ts'
+import type { RemoteProcess } from '../../modules/hosts/index.ts'
+import { type ChannelOutputs, createChannelOutputs } from './channel-outputs.ts'
+import { isNamedSignal, sendExit } from './exit-status.ts'
+import { requireReadyDock, resumeForShell } from './ready-dock.ts'
+import { explainRefusal, refusedExitCode } from './refusal.ts'
+import type { TerminalSize } from './session-request.ts'
+import type { SshConnection } from './ssh-connection.ts'
+
+export type ProgramRequest = {
+  kind: 'shell' | 'exec' | 'sftp'
+  /** For a login shell. Without it and without `argv`, the login shell itself runs. */
+  command?: string
+  argv?: [string, ...string[]]
+  pty: TerminalSize | undefined
+  variables: Record<string, string>
+  /** True if the client forwards its SSH agent. */
+  wantsAgent: boolean
+}
+
+export type RunningProgram = {
+  resize(size: TerminalSize): void
+  /** `name` as in SSH, without `SIG`. */
+  signal(name: string): void
+  /** Hangs up. `lastLine` is for a client that is still there. */
+  leave(lastLine: string | null): void
+}
+
+/** Where programs start, as with other SSH servers: relative paths of scp, rsync and git begin there. */
+const home = '/home/user'
+
+export function runProgram(
+  connection: SshConnection,
+  channel: ServerChannel,
+  request: ProgramRequest,
+): RunningProgram {
+  const { context } = connection
+  const outputs = createChannelOutputs(channel, connection.drain)
+  let program: RemoteProcess | undefined
+  let hasLeft = false
+  let size = request.pty
+  const lineEnd = request.pty ? '\r\n' : '\n'
+  context.metrics.session(request.kind)
+
+  const start = async (): Promise<void> => {
+    await context.docks.rateLimits.take('sshSessions', connection.entrance.caller.userId)
+    const dock = await findDock(connection, request, outputs, () => hasLeft)
+    const environment = await environmentOf(connection, request)
+    const { command, argv } = request
+    program = await openDockProcess(context.docks, dock, {
+      ...(command === undefined ? {} : { command }),
+      ...(argv === undefined ? {} : { argv }),
+      ...(size === undefined ? {} : { pty: size }),
+      env: environment,
+      cwd: home,
+    })
+    if (hasLeft) return program.hangUp()
+    await join(connection, channel, outputs, program)
+  }
+
+  start().catch((error: unknown) => {
+    if (hasLeft) return
+    const line = isMissingSftpServer(error, request) ? missingSftpServer : explainRefusal(error)
+    if (line === null) context.logger.error({ err: error }, 'an SSH session failed')
+    outputs.stderr.write(`${line ?? 'dock: The session failed. Try again.'}${lineEnd}`, () => {
+      sendExit(channel, { exitCode: refusedExitCode, signal: null })
+      channel.end()
+    })
+  })
+  return {
+    resize: (wanted) => {
+      size = wanted
+      program?.resize(wanted).catch(() => undefined)
+    },
+    signal: (name) => {
+      if (isNamedSignal(name)) program?.signal(name).catch(() => undefined)
+    },
+    leave: (lastLine) => {
+      hasLeft = true
+      if (lastLine !== null) {
+        channel.stderr.write(`${lastLine}${lineEnd}`)
+        sendExit(channel, { exitCode: null, signal: null })
+        channel.end()
+      }
+      outputs.discard()
+      program?.hangUp()
+    },
+  }
+}
+
+const missingSftpServer =
+  'dock: This Dock has no sftp server. Install it there: sudo apt-get install openssh-sftp-server'
+
+const isMissingSftpServer = (error: unknown, { kind }: ProgramRequest): boolean =>
+  kind === 'sftp' && error instanceof ServiceError && error.code === 'validation_error'
+
+const findDock = (
+  { context, entrance }: SshConnection,
+  { kind, pty }: ProgramRequest,
+  outputs: ChannelOutputs,
+  hasLeft: () => boolean,
+): Promise<DockRow> =>
+  kind === 'shell' && pty
+    ? resumeForShell(context, entrance, (line) => outputs.stderr.write(`${line}\r\n`), hasLeft)
+    : requireReadyDock(context, entrance)
+
+const environmentOf = async (
+  { endpoints, agentSocket }: SshConnection,
+  { variables, wantsAgent }: ProgramRequest,
+): Promise<Record<string, string>> => {
+  // A session in which forwarding fails works without it, as with other servers.
+  const socket = wantsAgent ? await agentSocket() : null
+  return {
+    ...variables,
+    SSH_CONNECTION: endpoints,
+    ...(socket === null ? {} : { SSH_AUTH_SOCK: socket }),
+  }
+}
+
+/** Resolves when the client has all output of the program and knows how it ended. */
+const join = async (
+  { context }: SshConnection,
+  channel: ServerChannel,
+  outputs: ChannelOutputs,
+  program: RemoteProcess,
+): Promise<void> => {
+  const { stdin, stdout, stderr } = program
+  // A program may end without reading its input. What the client sends afterwards is discarded.
+  stdin.on('error', () => channel.resume())
+  throttleLargeStream(channel, stdin, context.precedence)
+  channel.pipe(stdin)
+  throttleLargeStream(stdout, outputs.stdout, context.precedence)
+  stdout.pipe(outputs.stdout, { end: false })
+  stderr.pipe(outputs.stderr, { end: false })
+  try {
+    const [end] = await Promise.all([program.exited, finished(stdout), finished(stderr)])
+    if (end.killedForMemory)
+      outputs.stderr.write(`dock: The Dock ran out of memory. Ended: ${end.killedForMemory.join(', ')}\n`)
+    await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
+    sendExit(channel, end)
+  } catch (error) {
+    context.logger.debug({ err: error }, 'an SSH session lost its program')
+    outputs.stderr.write('dock: The connection to the program broke.\n')
+    await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
+    sendExit(channel, { exitCode: null, signal: null })
+  }
+  channel.end()
+}
+
+/** Resolves when everything that was written has been sent. */
+const endOutput = (output: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    output.end(resolve)
+  })
