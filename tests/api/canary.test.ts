@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { startControlPlaneWithHost } from '@dock/testkit'
+import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ask, makeTenant, type Tenant } from './support/tenant.ts'
@@ -63,6 +64,11 @@ it('secrets are never written in plain text', { timeout: 180_000 }, async () => 
     body: JSON.stringify({ command: `echo ${canary}`, env: { GIVEN: canary } }),
   })
   expect(await ran.text()).toContain(canary)
+  const file = `/v1/docks/${id}/files?path=${fakeProcessFolder()}/${canary}`
+  const asPerson = { authorization: `Bearer ${owner.apiKey}` }
+  const written = await server.fetch(file, { method: 'PUT', headers: asPerson, body: canary })
+  expect(written.status).toBe(200)
+  expect(await (await server.fetch(file, { headers: asPerson })).text()).toBe(canary)
   const refused = { key: 'not a name', value: canary }
   expect((await server.call('POST', `${environment}/vars`, refused, owner.apiKey)).status).toBe(400)
   const revealed = await call<object>('POST', `${environment}/secrets:reveal`, {})

@@ -22,7 +22,7 @@ const requestMs = 600
 
 beforeAll(async () => {
   server = await startControlPlaneWithHost()
-  port = (await server.listen({ headersMs: 300, requestMs, silenceMs: 60_000 })).port
+  port = (await server.listen({ headersMs: 60_000, requestMs, silenceMs: 60_000 })).port
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
@@ -98,7 +98,7 @@ describe('an upload', () => {
     for (const sent of open) sent.write('x')
     await expect.poll(() => readdirSync(folder).length).toBe(openPerDockMax)
     const refused = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => {
+      Array.from({ length: 1000 - openPerDockMax }, (_, index) => {
         const sent = upload(`refused ${index}`)
         sent.write('x')
         return answerOf(sent).finally(() => sent.destroy())
@@ -241,6 +241,10 @@ describe('a hostile program in the Dock', () => {
     expect(await codeFor('echo error 99999 x', 'GET', 'files/list?path=/x')).toEqual({
       status: 409,
       code: 'conflict',
+    })
+    expect(await codeFor('echo error 27 content', 'PUT', 'files?path=/x')).toEqual({
+      status: 413,
+      code: 'file_too_large',
     })
     expect(await codeFor('echo error __proto__ x', 'GET', 'files/list?path=/x')).toEqual({
       status: 409,
