@@ -124,11 +124,12 @@ describe('a copy', () => {
     expect(await client.run('bash', ['-c', git])).toMatchObject(succeeded)
   })
 
-  it('carries 50 MB up, and down again, unchanged', async () => {
+  it('carries 50 MB up, down, and both ways at once, unchanged', async () => {
     await writeFile(join(client.folder, 'large'), randomBytes(50_000_000))
     const large = `ssh ${client.options().join(' ')} -l ${name} 127.0.0.1`
-    const script = `set -e; ${large} 'cat >large' <large; ${large} 'cat large' | cmp - large && echo same`
-    expect(await client.run('bash', ['-c', script])).toMatchObject({ stdout: 'same\n', stderr: '' })
+    const script = `set -e; ${large} 'cat >large' <large; ${large} 'cat large' | cmp - large && echo same
+      ${large} cat <large | cmp - large && echo both`
+    expect(await client.run('bash', ['-c', script])).toMatchObject({ stdout: 'same\nboth\n', stderr: '' })
     await rm(join(client.folder, 'large'))
   })
 })

@@ -11,12 +11,13 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
-import { createWebSocketStream, type WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { type ConnectOptions, connectOverLink } from './connect-over-link.ts'
 import { LinkLost, LinkTimeout } from './link-errors.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
 import type { LinkSocket } from './link-socket.ts'
+import { createLinkTransport } from './link-transport.ts'
 
 /** A complete response. `json` throws SyntaxError if the body is not JSON. */
 export type AgentAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer; json(): unknown }
@@ -147,8 +148,7 @@ const readAnswer = (stream: ClientHttp2Stream, { signal, timeoutMs }: RequestOpt
  * are lost.
  */
 export function acceptLink(socket: WebSocket, times?: LivenessTimes): AgentLink {
-  const duplex = createWebSocketStream(socket)
-  duplex.on('error', () => undefined)
+  const duplex = createLinkTransport(socket)
   const session = connect('http://agent', { ...sessionOptions, createConnection: () => duplex })
   session.on('error', () => undefined)
   session.once('connect', () => {

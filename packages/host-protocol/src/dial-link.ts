@@ -2,9 +2,10 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dialledAddress, type Logger } from '@dock/foundation'
-import { createWebSocketStream, WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import { dialBack } from './dial-back.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
+import { createLinkTransport } from './link-transport.ts'
 import type { ConnectHandler } from './serve-connection.ts'
 import { type LinkHandler, serveLink } from './serve-link.ts'
 
@@ -73,8 +74,7 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
     socket.once('open', () => {
       openedAt = performance.now()
       watchLiveness(socket, options.times)
-      const duplex = createWebSocketStream(socket)
-      duplex.on('error', () => undefined)
+      const duplex = createLinkTransport(socket)
       const session = serveLink(
         duplex,
         { ...options, dialBack: (ticket) => dialBack(options.url, ticket) },
