@@ -12,14 +12,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFleetGateway } from '@dock/control-plane/src/gateways/fleet/fleet-gateway.ts'
 import type { ProcessRequest } from '@dock/control-plane/src/modules/hosts/index.ts'
-import { createLogger, newUuid, runCommand, systemClock } from '@dock/foundation'
+import { createLogger, newUuid, Precedence, runCommand, systemClock } from '@dock/foundation'
 import { pipeProcess } from '@dock/host-agent/src/processes/pipe-process.ts'
-import { acceptLink, dialLink, openProcess, openProcessBytesMax } from '@dock/host-protocol'
+import { acceptLink, dialBackPath, dialLink, openProcess, openProcessBytesMax } from '@dock/host-protocol'
 import { createGvisorDriver } from '@dock/runtime-gvisor'
 import { WebSocketServer } from 'ws'
 
 const mebibyte = 2 ** 20
-const megabytes = 256
+const megabytes = Number(process.env.BENCH_MIB ?? 256)
 const rounds = 200
 const logger = createLogger('bench')
 logger.level = 'silent'
@@ -48,11 +48,13 @@ const serveSandbox = async (url: string, folder: string): Promise<void> => {
     ...{ dockId: newUuid(), generation: 1, hostname: 'bench', cpus: 2, memoryMiB: 512, rootPath },
     ...{ netnsPath: `/run/netns/${netns}`, nameserver: '192.0.2.1' },
   })
-  process.once('message', async () => {
+  process.on('message', async (message) => {
+    if (message === 'cpu') return void process.send?.(process.cpuUsage())
     await driver.destroy(handle)
     await runCommand('ip', ['netns', 'delete', netns])
     process.exit()
   })
+  const precedence = new Precedence()
   const exec = async () => {
     const limits = { timeoutMs: 10_000, outputLimitBytes: 1000 }
     return driver.exec(handle, { argv: ['/bin/true'], ...user, ...limits })
@@ -66,6 +68,7 @@ const serveSandbox = async (url: string, folder: string): Promise<void> => {
       return Response.json({ exitCode, stdout: '', stderr: '', durationMs, timedOut, truncated })
     },
     connect: async (connection) => {
+      connection.beginDialBack()
       const message = JSON.parse(String(await connection.readMessage(openProcessBytesMax)))
       const { argv = [], pty } = openProcess.parse(message)
       const opened = await driver.openProcess(handle, { argv, ...user, ...(pty ? { pty } : {}) })
@@ -73,7 +76,8 @@ const serveSandbox = async (url: string, folder: string): Promise<void> => {
         ({ exitCode, signal }) => ({ exitCode, signal }),
         () => ({ exitCode: null, signal: null }),
       )
-      pipeProcess({ opened, ended, hangUp: async () => undefined }, connection.accept())
+      const dockProcess = { opened, ended, hangUp: async () => undefined }
+      pipeProcess(dockProcess, await connection.acceptByDialBack(), precedence)
     },
   })
 }
@@ -97,6 +101,7 @@ const measure = async (): Promise<void> => {
   const linked = Promise.withResolvers<void>()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   const server = createServer().on('upgrade', (request, socket, head) => {
+    if (request.url === dialBackPath) return gateway.dialBacks.upgrade(request, socket, head)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const link = acceptLink(webSocket)
       for (const channel of ['bulk', 'control'] as const) gateway.attach('host', channel, link)
@@ -113,21 +118,33 @@ const measure = async (): Promise<void> => {
     gateway.openProcess('host', 'dock', { generation: 1, argv, ...more })
   const report = (what: string, figure: string): void => console.log(`${what.padEnd(28)} ${figure}`)
 
+  const askAgent = async (): Promise<NodeJS.CpuUsage> => {
+    const answer = once(agent, 'message')
+    agent.send('cpu')
+    return (await answer)[0]
+  }
+  /** Returns a function that reports the rate since now, and bytes per second of processor time. */
+  const startMeasuring = async (): Promise<() => Promise<string>> => {
+    const agentBefore = await askAgent()
+    const before = process.cpuUsage()
+    const begin = performance.now()
+    return async () => {
+      const seconds = (performance.now() - begin) / 1000
+      const own = process.cpuUsage(before)
+      const agents = await askAgent()
+      const perSecond = (user: number, system: number): number =>
+        Math.round(megabytes / ((user + system) / 1e6))
+      const ofAgent = perSecond(agents.user - agentBefore.user, agents.system - agentBefore.system)
+      return `${Math.round(megabytes / seconds)} MB/s; per CPU second ${perSecond(own.user, own.system)} MB in the control plane, ${ofAgent} MB in the agent`
+    }
+  }
+
+  let rate = await startMeasuring()
   const down = await open(['head', '-c', String(megabytes * mebibyte), '/dev/zero'])
   down.stderr.resume()
-  let begin = performance.now()
-  let before = process.cpuUsage()
-  const cpuSeconds = (): number => {
-    const used = process.cpuUsage(before)
-    return (used.user + used.system) / 1e6
-  }
   let received = 0
   for await (const chunk of down.stdout) received += (chunk as Buffer).length
-  const rate = () => {
-    const seconds = (performance.now() - begin) / 1000
-    return `${Math.round(megabytes / seconds)} MB/s, ${Math.round(megabytes / cpuSeconds())} MB per CPU second of the control plane`
-  }
-  report('from a program', `${rate()} (${received / mebibyte} MiB)`)
+  report('from a program', `${await rate()} (${received / mebibyte} MiB)`)
 
   const up = await open(['cat'])
   up.stdout.resume()
@@ -137,14 +154,13 @@ const measure = async (): Promise<void> => {
   const sink = await open(['/bin/sh', '-c', 'cat >/dev/null'])
   sink.stdout.resume()
   sink.stderr.resume()
-  begin = performance.now()
-  before = process.cpuUsage()
+  rate = await startMeasuring()
   const piece = Buffer.alloc(64 * 1024)
   for (let sent = 0; sent < (megabytes * mebibyte) / piece.length; sent += 1)
     if (!sink.stdin.write(piece)) await once(sink.stdin, 'drain')
   sink.stdin.end()
   await sink.exited
-  report('to a program', rate())
+  report('to a program', await rate())
 
   for (const pty of [undefined, { cols: 80, rows: 24 }]) {
     const echo = await open(['cat'], pty ? { pty } : {})

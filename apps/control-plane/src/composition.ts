@@ -109,6 +109,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     copySettings: config.copies,
     copyMetrics: metrics.copies,
     quarantined: metrics.quarantined,
+    precedence,
     reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })

@@ -1,7 +1,7 @@
 /** Joins the modules of hosts, Docks, Snapshots and what these are made of with the engine and the gateways to hosts. */
 import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
-import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
+import { type Clock, type Logger, type Precedence, waitAtMost } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import { createOperationRunner, type OperationRunner, removeOperations } from './engine/index.ts'
 import { createFleetGateway, createFleetServer, type FleetServer } from './gateways/fleet/index.ts'
@@ -97,6 +97,8 @@ export function createDockModules(options: {
   quarantined?(things: number): void
   /** Repeats erasures that a restored database has undone. */
   reapplyErasures?(erased: readonly Erased[]): Promise<void>
+  /** API requests go before large streams of processes. */
+  precedence?: Precedence
   /** Replaces the gateway to real hosts. */
   hostGateway?: HostGateway
 }): DockModules {
@@ -106,7 +108,7 @@ export function createDockModules(options: {
     reapplyErasures: options.reapplyErasures ?? (async () => undefined),
   })
   const { epoch } = lineage.lineage
-  const fleetGateway = createFleetGateway(clock, epoch)
+  const fleetGateway = createFleetGateway(clock, epoch, options.precedence)
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
   const runner = createOperationRunner({ db, clock, logger, owner })

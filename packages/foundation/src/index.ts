@@ -12,7 +12,7 @@ export {
   requireOwnFolder,
   runInFolderOf,
 } from './own-folder.ts'
-export { Precedence, throttleLargeStream } from './precedence.ts'
+export { Precedence, throttleLargeStream, throttleReading } from './precedence.ts'
 export { readableName } from './readable-name.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export { rotateLogs } from './rotate-logs.ts'

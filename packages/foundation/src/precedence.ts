@@ -53,16 +53,30 @@ export class Precedence {
 
 /** Throttles the pipe from `from` to `to` while the stream is large. The caller must call `pipe` in the same tick. */
 export function throttleLargeStream(from: Readable, to: Writable, precedence: Precedence): void {
+  // Until `drain`, the pipe itself keeps the source paused.
+  const resume = throttleReading(from, precedence, () => !to.writableNeedDrain)
+  // The pipe resumes the source at every drain, so pause it again afterwards.
+  to.on('drain', () => process.nextTick(resume))
+}
+
+/**
+ * Throttles the reading of `from` while the stream is large. The caller must listen to `data` in the same tick, and pause
+ * `from` while there is no room for more. Returns a function to call when there may be room again: it resumes `from`, at
+ * once or later, if `hasRoom` returns true.
+ */
+export function throttleReading(from: Readable, precedence: Precedence, hasRoom: () => boolean): () => void {
   let recentBytes = 0
   let at = performance.now()
-  // Until `drain`, the pipe itself keeps the source paused.
+  let isWaiting = false
   const resume = (): void => {
-    if (!to.writableNeedDrain) from.resume()
+    isWaiting = false
+    if (hasRoom()) from.resume()
   }
   /** Allows at most one chunk per turn of the event loop, and fewer while precedence is taken. */
   const throttle = (): void => {
-    if (recentBytes <= smallBytes) return
     from.pause()
+    if (isWaiting) return
+    isWaiting = true
     if (precedence.isTaken && pauseMs > 0) setTimeout(resume, pauseMs)
     else setImmediate(resume)
   }
@@ -70,8 +84,10 @@ export function throttleLargeStream(from: Readable, to: Writable, precedence: Pr
     const now = performance.now()
     recentBytes = Math.max(0, recentBytes - (now - at) * decayBytesPerMs) + chunk.length
     at = now
-    throttle()
+    if (recentBytes > smallBytes) throttle()
   })
-  // The pipe resumes the source at every drain, so pause it again afterwards.
-  to.on('drain', () => process.nextTick(throttle))
+  return () => {
+    if (recentBytes > smallBytes) throttle()
+    else if (hasRoom()) from.resume()
+  }
 }

@@ -30,6 +30,8 @@ export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
       ...(socketPath === undefined ? {} : { socketPath }),
     })
     outgoing.once('upgrade', (_, socket: Socket, head: Buffer) => {
+      // Nobody may listen yet, and whoever uses the socket sees it close.
+      socket.on('error', () => undefined)
       socket.setTimeout(0)
       socket.allowHalfOpen = true
       socket.setNoDelay()
@@ -104,8 +106,8 @@ const endRequestWith = (socket: Duplex, asked: Duplex): void => {
 }
 
 /** Ties the agent's end to the request on the link: when either breaks, the other ends. */
-export function bindDialled(socket: Duplex, asked: Duplex, gone: AbortSignal): void {
-  gone.addEventListener('abort', () => socket.destroy(), { once: true })
+export function bindDialled(socket: Duplex, asked: Duplex): void {
+  asked.once('close', () => socket.destroy())
   endRequestWith(socket, asked)
 }
 

@@ -34,8 +34,10 @@ export type { LinkSocket } from './link-socket.ts'
 export * from './messages.ts'
 export {
   encodeFrame,
+  type FrameHandlers,
   FrameReader,
   frameKinds,
+  writeFrame,
 } from './process-frames.ts'
 export * from './process-messages.ts'
 export * from './quarantine-messages.ts'

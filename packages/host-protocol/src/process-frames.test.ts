@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { encodeMessage, readMessage } from './length-prefixed.ts'
-import { encodeFrame, FrameReader } from './process-frames.ts'
+import { encodeFrame, FrameReader, writeFrame } from './process-frames.ts'
 
 const frames = Buffer.concat([
   encodeFrame('stdout', Buffer.from('one')),
@@ -12,12 +12,15 @@ const frames = Buffer.concat([
 
 const read = (chunks: readonly Buffer[]) => {
   const seen = { stdout: '', stderr: '', end: [] as string[] }
-  const reader = new FrameReader(
-    (stream, bytes) => {
-      seen[stream] += bytes
+  const reader = new FrameReader({
+    stdout: (bytes) => {
+      seen.stdout += bytes
     },
-    (text) => seen.end.push(text),
-  )
+    stderr: (bytes) => {
+      seen.stderr += bytes
+    },
+    end: (text) => void seen.end.push(text),
+  })
   for (const chunk of chunks) reader.feed(chunk)
   return seen
 }
@@ -30,8 +33,18 @@ test('frames are read, however they are cut', () => {
   }
 })
 
+test('a frame is written from pieces', async () => {
+  const stream = new PassThrough()
+  writeFrame(stream, 'stdout', [Buffer.from('on'), Buffer.from('e')])
+  writeFrame(stream, 'stderr', [])
+  writeFrame(stream, 'stderr', [Buffer.from('two')])
+  stream.end(encodeFrame('end', Buffer.from('{}')))
+  expect(Buffer.concat(await stream.toArray())).toEqual(frames)
+})
+
 test('refuses frames of an unknown kind, and an end that is too long', () => {
   expect(() => read([Buffer.from([9, 0, 0, 0, 1, 0])])).toThrow('unknown kind')
+  expect(() => read([encodeFrame('stdin', Buffer.from('not downwards'))])).toThrow('unknown kind')
   expect(() => read([Buffer.from([3, 0, 2, 0, 0])])).toThrow('too long')
 })
 

@@ -1,10 +1,12 @@
 /**
- * The frames of a process's output: one byte for the kind, four for the length (big endian), then the bytes. A reader
- * passes bytes on as they arrive, so a long frame takes no memory.
+ * The frames of a process's streams: one byte for the kind, four for the length (big endian), then the bytes. A reader
+ * passes bytes on as they arrive, so a long frame takes no memory. Each direction ends with a frame of its own, because
+ * the end of the connection may also mean that a program at its other end was killed.
  */
+import type { Writable } from 'node:stream'
 
-/** `end` carries a `processEnd` as JSON. */
-export const frameKinds = { stdout: 1, stderr: 2, end: 3 } as const
+/** `end` is the last frame of a direction. Downwards it carries a `processEnd` as JSON, upwards nothing. */
+export const frameKinds = { stdout: 1, stderr: 2, end: 3, stdin: 4 } as const
 export type FrameKind = keyof typeof frameKinds
 
 const headerBytes = 5
@@ -14,34 +16,57 @@ const kindOf = new Map<number, FrameKind>(
 )
 
 export function encodeFrame(kind: FrameKind, bytes: Buffer): Buffer {
-  const frame = Buffer.allocUnsafe(headerBytes + bytes.length)
-  frame.writeUInt8(frameKinds[kind], 0)
-  frame.writeUInt32BE(bytes.length, 1)
-  bytes.copy(frame, headerBytes)
-  return frame
+  return Buffer.concat([encodeHeader(kind, bytes.length), bytes])
+}
+
+const encodeHeader = (kind: FrameKind, length: number): Buffer => {
+  const header = Buffer.allocUnsafe(headerBytes)
+  header.writeUInt8(frameKinds[kind], 0)
+  header.writeUInt32BE(length, 1)
+  return header
+}
+
+/** Writes one frame without copying its bytes. Returns false if the caller should wait for `drain`. */
+export function writeFrame(
+  to: Writable,
+  kind: FrameKind,
+  pieces: readonly Buffer[],
+  callback?: (error?: Error | null) => void,
+): boolean {
+  const last = pieces.at(-1) ?? Buffer.alloc(0)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  to.cork()
+  to.write(encodeHeader(kind, length))
+  for (const piece of pieces.slice(0, -1)) to.write(piece)
+  const hasRoom = to.write(last, callback)
+  to.uncork()
+  return hasRoom
+}
+
+/** The kinds that this end accepts. They get pieces of frames as they arrive; `end` gets its whole text. */
+export type FrameHandlers = Partial<Record<Exclude<FrameKind, 'end'>, (piece: Buffer) => void>> & {
+  end: (text: string) => void
 }
 
 /** Reads frames from chunks with arbitrary boundaries. */
 export class FrameReader {
-  readonly #onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void
-  readonly #onEnd: (text: string) => void
-  #header = Buffer.alloc(0)
+  readonly #handlers: FrameHandlers
+  #header: Buffer = Buffer.alloc(0)
   #kind: FrameKind | undefined
   #left = 0
   #end: Buffer[] = []
 
-  /** `onOutput` gets pieces of frames, `onEnd` the whole text of the last frame. */
-  constructor(onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void, onEnd: (text: string) => void) {
-    this.#onOutput = onOutput
-    this.#onEnd = onEnd
+  constructor(handlers: FrameHandlers) {
+    this.#handlers = handlers
   }
 
-  /** Consumes the next bytes. Throws if they cannot be frames. */
+  /** Consumes the next bytes. Throws if they cannot be frames that this end accepts. */
   feed(chunk: Buffer): void {
     for (let rest = chunk; rest.length > 0; ) {
       if (this.#kind === undefined) {
         const taken = Math.min(rest.length, headerBytes - this.#header.length)
-        this.#header = Buffer.concat([this.#header, rest.subarray(0, taken)])
+        const piece = rest.subarray(0, taken)
+        this.#header = this.#header.length === 0 ? piece : Buffer.concat([this.#header, piece])
         rest = rest.subarray(taken)
         if (this.#header.length < headerBytes) return
         this.#begin()
@@ -49,7 +74,8 @@ export class FrameReader {
         const piece = rest.subarray(0, this.#left)
         rest = rest.subarray(piece.length)
         this.#left -= piece.length
-        this.#take(this.#kind, piece)
+        if (this.#kind === 'end') this.#end.push(piece)
+        else this.#handlers[this.#kind]?.(piece)
       }
       if (this.#kind !== undefined && this.#left === 0) this.#finish()
     }
@@ -59,18 +85,13 @@ export class FrameReader {
     const kind = kindOf.get(this.#header.readUInt8(0))
     this.#left = this.#header.readUInt32BE(1)
     this.#header = Buffer.alloc(0)
-    if (!kind) throw new Error('a frame of an unknown kind')
+    if (!kind || !this.#handlers[kind]) throw new Error('a frame of an unknown kind')
     if (kind === 'end' && this.#left > endBytesMax) throw new Error('the last frame is too long')
     this.#kind = kind
   }
 
-  #take(kind: FrameKind, piece: Buffer): void {
-    if (kind === 'end') this.#end.push(piece)
-    else this.#onOutput(kind, piece)
-  }
-
   #finish(): void {
-    if (this.#kind === 'end') this.#onEnd(Buffer.concat(this.#end).toString('utf8'))
+    if (this.#kind === 'end') this.#handlers.end(Buffer.concat(this.#end).toString('utf8'))
     this.#end = []
     this.#kind = undefined
   }

@@ -1,10 +1,10 @@
 /**
  * Processes with streams. CONNECT /docks/:dockId/processes/:processId starts a program as the Dock's user; the caller
  * chooses `processId`, a uuid. Its first bytes upwards are an {@link openProcess} with its length before it (u32, big
- * endian); the program's input follows, and the end of that direction is the end of the input. The agent refuses with
- * `busy` if {@link attachedProcessesMax} processes run, with `exec_refused` if the program does not start. Downwards it
- * sends frames (process-frames.ts); the last one is a {@link processEnd}. If the connection ends before, the agent sends
- * HUP to the program's process group.
+ * endian). The agent refuses with `busy` if {@link attachedProcessesMax} processes run, with `exec_refused` if the
+ * program does not start. It may dial back (dial-back.ts), as for ports. Then both directions are frames
+ * (process-frames.ts): upwards the program's input, whose end is a frame of its own, downwards both outputs and a
+ * {@link processEnd}. If the connection ends before, the agent hangs up: it sends HUP to the program's process group.
  */
 import { limits } from '@dock/contract'
 import * as z from 'zod'

@@ -21,6 +21,8 @@ export type IncomingConnection = {
   readMessage(bytesMax: number): Promise<Buffer>
   /** Accepts the connection. `trailers` is called at the orderly end of the agent's direction. */
   accept(trailers?: () => OutgoingHttpHeaders): Duplex
+  /** Begins to dial back while the handler still prepares, so that {@link acceptByDialBack} waits less. */
+  beginDialBack(): void
   /**
    * Accepts by dialling back if the control plane sent a ticket. Otherwise, or if dialling fails, acts like `accept`.
    */
@@ -44,7 +46,17 @@ export async function serveConnection(
 ): Promise<void> {
   const gone = new AbortController()
   stream.on('error', () => undefined)
-  stream.once('close', () => gone.abort(new Error('the caller disconnected')))
+  let dialled: Promise<Duplex | null> | undefined
+  const dial = (): Promise<Duplex | null> => {
+    const ticket = head[ticketHeader]
+    dialled ??= typeof ticket === 'string' && dialBack ? dialBack(ticket) : Promise.resolve(null)
+    return dialled
+  }
+  stream.once('close', () => {
+    gone.abort(new Error('the caller disconnected'))
+    // Also closes a connection that was dialled in vain.
+    void dialled?.then((apart) => apart?.destroy())
+  })
   const accept = (trailers?: () => OutgoingHttpHeaders): Duplex => {
     if (!stream.destroyed) {
       stream.respond({ ':status': 200 }, { waitForTrailers: trailers !== undefined })
@@ -58,11 +70,11 @@ export async function serveConnection(
       gone: gone.signal,
       readMessage: (bytesMax) => readMessage(stream, bytesMax),
       accept,
+      beginDialBack: () => void dial(),
       acceptByDialBack: async () => {
-        const ticket = head[ticketHeader]
-        const apart = typeof ticket === 'string' ? await dialBack?.(ticket) : null
+        const apart = await dial()
         if (!apart) return accept()
-        bindDialled(apart, accept(), gone.signal)
+        bindDialled(apart, accept())
         return apart
       },
       refuse: (status, refusal) => {

@@ -59,6 +59,7 @@ const take = async (dockId: string, connectionId: string): Promise<Duplex | numb
     gone: new AbortController().signal,
     accept: () => agents,
     readMessage: (bytesMax) => readMessage(agents, bytesMax),
+    beginDialBack: () => undefined,
     acceptByDialBack: async () => agents,
     refuse: (status) => {
       refused = status

@@ -51,9 +51,10 @@ export function createConnectHandler({
       throw new AgentRefusal('invalid', error.message)
     })
     precedence.take()
+    connection.beginDialBack()
     const opened = await dock.openProcess(parseUuid(name), parse(protocol.openProcess, parseJson(message)))
     if (connection.gone.aborted) return opened.hangUp()
-    pipeProcess(opened, connection.accept())
+    pipeProcess(opened, await connection.acceptByDialBack(), precedence)
   }
 
   const takePort = async (

@@ -1,45 +1,70 @@
 /**
- * Connects a process with a connection: input upwards, frames of both outputs and the end downwards, with back-pressure
- * in both directions.
+ * Connects a process with a connection: input upwards, both outputs and the end downwards, all in frames, with
+ * back-pressure in both directions. Large streams yield to commands.
  */
-import type { Duplex, Readable } from 'node:stream'
-import { encodeFrame } from '@dock/host-protocol'
+import type { Duplex, Readable, Writable } from 'node:stream'
+import { type Precedence, throttleReading } from '@dock/foundation'
+import { encodeFrame, FrameReader, writeFrame } from '@dock/host-protocol'
 import type { DockProcess } from './open-process.ts'
 
 /** If the connection closes before the end was sent, the process is hung up. */
-export function pipeProcess({ opened, ended, hangUp }: DockProcess, connection: Duplex): void {
+export function pipeProcess(
+  { opened, ended, hangUp }: DockProcess,
+  connection: Duplex,
+  precedence: Precedence,
+): void {
   const { stdin, stdout, stderr } = opened
   let isOver = false
   connection.on('error', () => undefined)
+  // The end of the input is a frame. Without it, the other end was killed.
+  connection.once('end', () => connection.destroy())
   connection.once('close', () => {
     if (!isOver) void hangUp()
   })
-  if (stdin) {
-    connection.pipe(stdin)
-    // The program closed its input or ended: what still arrives is dropped, so that the sender is not held up.
-    stdin.once('close', () => {
-      connection.unpipe(stdin)
-      connection.resume()
-    })
-  }
-  const outputs = [stdout, stderr].filter((stream) => stream !== null)
-  connection.on('drain', () => {
-    for (const output of outputs) output.resume()
-  })
-  const sent = [sendOutput('stdout', stdout, connection), sendOutput('stderr', stderr, connection)]
+  takeInput(connection, stdin, precedence)
+  const sent = [
+    sendOutput('stdout', stdout, connection, precedence),
+    sendOutput('stderr', stderr, connection, precedence),
+  ]
   void Promise.all([ended, ...sent]).then(([end]) => {
     isOver = true
     if (!connection.destroyed) connection.end(encodeFrame('end', Buffer.from(JSON.stringify(end))))
   })
 }
 
+const takeInput = (connection: Duplex, stdin: Writable | null, precedence: Precedence): void => {
+  const reader = new FrameReader({
+    stdin: (piece) => {
+      if (stdin?.writable && !stdin.write(piece)) connection.pause()
+    },
+    end: () => void stdin?.end(),
+  })
+  const resume = throttleReading(connection, precedence, () => !stdin?.writableNeedDrain)
+  connection.on('data', (chunk: Buffer) => {
+    try {
+      reader.feed(chunk)
+    } catch (error) {
+      connection.destroy(error as Error)
+    }
+  })
+  stdin?.on('drain', resume)
+  // The program closed its input or ended: what still arrives is dropped, so that the sender is not held up.
+  stdin?.once('close', resume)
+}
+
 /** Resolves when the output has ended. */
-const sendOutput = (kind: 'stdout' | 'stderr', output: Readable | null, connection: Duplex): Promise<void> =>
+const sendOutput = (
+  kind: 'stdout' | 'stderr',
+  output: Readable | null,
+  connection: Duplex,
+  precedence: Precedence,
+): Promise<void> =>
   new Promise((resolve) => {
     if (!output) return resolve()
     output.once('close', resolve)
+    const resume = throttleReading(output, precedence, () => !connection.writableNeedDrain)
     output.on('data', (chunk: Buffer) => {
-      if (connection.destroyed) return
-      if (!connection.write(encodeFrame(kind, chunk))) output.pause()
+      if (!connection.destroyed && !writeFrame(connection, kind, [chunk])) output.pause()
     })
+    connection.on('drain', resume)
   })

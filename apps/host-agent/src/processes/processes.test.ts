@@ -1,7 +1,11 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Duplex, duplexPair } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid } from '@dock/foundation'
 import {
+  encodeFrame,
   encodeMessage,
   FrameReader,
   type IncomingConnection,
@@ -26,6 +30,8 @@ afterEach(async () => {
 /** Long, for a busy machine. */
 const patiently = { timeout: 60_000 }
 
+const endOfInput = encodeFrame('end', Buffer.alloc(0))
+
 type Seen = { stdout: string; stderr: string; end: ProcessEnd | null }
 type Opened = { stream: Duplex; seen: Seen; id: string; leave(): void }
 
@@ -38,6 +44,7 @@ const open = async (request: object, id = newUuid(), dock = dockId): Promise<Ope
     gone: new AbortController().signal,
     accept: () => far,
     readMessage: (bytesMax) => readMessage(far, bytesMax),
+    beginDialBack: () => undefined,
     acceptByDialBack: async () => far,
     refuse: (_status, { code }) => {
       refusal = code
@@ -47,14 +54,17 @@ const open = async (request: object, id = newUuid(), dock = dockId): Promise<Ope
   await host.agent.connect(connection)
   if (refusal) throw new Error(refusal)
   const seen: Seen = { stdout: '', stderr: '', end: null }
-  const reader = new FrameReader(
-    (stream, bytes) => {
-      seen[stream] += bytes
+  const reader = new FrameReader({
+    stdout: (bytes) => {
+      seen.stdout += bytes
     },
-    (text) => {
+    stderr: (bytes) => {
+      seen.stderr += bytes
+    },
+    end: (text) => {
       seen.end = JSON.parse(text)
     },
-  )
+  })
   near.on('data', (chunk: Buffer) => reader.feed(chunk))
   return { stream: near, seen, id, leave: () => void far.destroy() }
 }
@@ -73,7 +83,8 @@ const isAlive = (pid: number): boolean => {
 
 test('a process gets its input, and sends both outputs and its end', async () => {
   const { stream, seen } = await open({ command: 'echo "$WORD" >&2; cat; exit 3', env: { WORD: 'word' } })
-  stream.end('input')
+  stream.write(encodeFrame('stdin', Buffer.from('input')))
+  stream.write(endOfInput)
   await expect.poll(() => seen.end, patiently).toEqual({ exitCode: 3, signal: null })
   expect(seen).toMatchObject({ stdout: 'input', stderr: 'word\n' })
 })
@@ -81,7 +92,8 @@ test('a process gets its input, and sends both outputs and its end', async () =>
 test('a process that closes its input does not hold the sender up', async () => {
   const { stream, seen } = await open({ command: 'exec <&-; echo closed; sleep 0.2; echo over' })
   for (let sent = 0; sent < 64; sent += 1)
-    if (!stream.write(Buffer.alloc(65_536))) await new Promise((resolve) => stream.once('drain', resolve))
+    if (!stream.write(encodeFrame('stdin', Buffer.alloc(65_536))))
+      await new Promise((resolve) => stream.once('drain', resolve))
   await expect.poll(() => seen.end, patiently).toEqual({ exitCode: 0, signal: null })
   expect(seen.stdout).toBe('closed\nover\n')
 })
@@ -110,6 +122,20 @@ test('a broken connection hangs up the process group, but not a daemon', async (
   await expect.poll(() => isAlive(inGroup), patiently).toBe(false)
   expect(isAlive(daemon)).toBe(true)
   process.kill(daemon)
+})
+
+test('a connection that ends without the end of the input is a hang-up, as is one that breaks the protocol', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dock-processes-'))
+  for (const last of [Buffer.alloc(0), encodeFrame('stdout', Buffer.from('not upwards'))]) {
+    const file = join(folder, newUuid())
+    const { stream, seen } = await open({ command: `echo $$; cat >${file}.part; mv ${file}.part ${file}` })
+    await expect.poll(() => seen.stdout, patiently).toContain('\n')
+    stream.write(encodeFrame('stdin', Buffer.from('half of a file')))
+    stream.end(last)
+    await expect.poll(() => isAlive(Number(seen.stdout)), patiently).toBe(false)
+    expect(existsSync(file)).toBe(false)
+  }
+  rmSync(folder, { recursive: true })
 })
 
 test('a Dock that stops ends its processes without a code', async () => {
@@ -144,7 +170,7 @@ test('the Dock is in use while a process runs, and until it was hung up', async 
 test('at most 64 processes are attached; the end of one makes room', async () => {
   const opened = await Promise.all(Array.from({ length: 64 }, () => open({ argv: ['cat'] })))
   await expect(open({ argv: ['cat'] })).rejects.toThrow('busy')
-  opened[0]!.stream.end()
+  opened[0]!.stream.write(endOfInput)
   await expect.poll(() => opened[0]!.seen.end, patiently).toEqual({ exitCode: 0, signal: null })
   await expect(open({ argv: ['true'] })).resolves.toBeDefined()
   for (const { leave } of opened) leave()

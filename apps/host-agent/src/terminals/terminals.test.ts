@@ -30,6 +30,7 @@ const connect = async (target: string): Promise<Opened> => {
       return far
     },
     readMessage: (bytesMax) => readMessage(far, bytesMax),
+    beginDialBack: () => undefined,
     acceptByDialBack: async () => connection.accept(),
     refuse: (status, { code }) => {
       opened = { status, code }

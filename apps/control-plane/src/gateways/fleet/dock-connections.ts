@@ -2,7 +2,9 @@
  * Connections to Docks as CONNECT streams. They all use the bulk link, so that their traffic delays no heartbeat and no
  * command.
  */
-import { newUuid } from '@dock/foundation'
+
+import type { Duplex } from 'node:stream'
+import { newUuid, type Precedence } from '@dock/foundation'
 import {
   type AgentLink,
   bindArrived,
@@ -18,7 +20,7 @@ import {
   terminalSize,
 } from '@dock/host-protocol'
 import * as z from 'zod'
-import type { HostConnections } from '../../modules/hosts/index.ts'
+import type { HostConnections, RemoteProcess } from '../../modules/hosts/index.ts'
 import { createRemoteProcess } from './remote-process.ts'
 import { translateFailure } from './translate-failure.ts'
 
@@ -29,6 +31,7 @@ const controlTimeoutMs = 10_000
 export function createDockConnections(
   link: (hostId: string, channel: LinkChannel) => AgentLink,
   dialBacks: DialBackDoor,
+  precedence: Precedence,
 ): HostConnections {
   const connect = async (
     hostId: string,
@@ -42,6 +45,24 @@ export function createDockConnections(
     const options = { ...more, signal: waiting.signal }
     const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, options)
     return translateFailure(connected).finally(() => clearTimeout(timer))
+  }
+
+  /** Like {@link connect}. The agent may dial back, and the bytes then bypass the link. */
+  const connectApart = async (
+    ...[hostId, path, query, more]: Parameters<typeof connect>
+  ): Promise<Duplex> => {
+    const expected = dialBacks.expect()
+    try {
+      const asked = await connect(hostId, path, query, { ...more, ticket: expected.ticket })
+      if (!expected.socket) return asked
+      bindArrived(expected.socket, asked)
+      return expected.socket
+    } catch (error) {
+      expected.socket?.destroy()
+      throw error
+    } finally {
+      expected.forget()
+    }
   }
 
   return {
@@ -67,7 +88,7 @@ export function createDockConnections(
       const path = `/docks/${dockId}/processes/${id}`
       const message = openProcess.parse({ ...request, env })
       const first = encodeMessage(Buffer.from(JSON.stringify(message)))
-      const socket = await connect(hostId, path, {}, { first })
+      const socket = await connectApart(hostId, path, {}, { first })
       const post = async <Body extends z.ZodType>(verb: string, schema: Body, body: z.input<Body>) => {
         const options = { timeoutMs: controlTimeoutMs }
         const answer = z.looseObject({})
@@ -75,25 +96,14 @@ export function createDockConnections(
           callAgent(link(hostId, 'bulk'), `${path}/${verb}`, schema, answer, body, options),
         )
       }
-      return createRemoteProcess(id, socket, {
+      const calls: Pick<RemoteProcess, 'resize' | 'signal'> = {
         resize: (size) => post('resize', terminalSize, size),
         signal: (signal) => post('signal', signalProcess, { signal }),
-      })
+      }
+      return createRemoteProcess(id, socket, calls, precedence)
     },
     connectGit: (hostId, dockId, connectionId) => connect(hostId, `/docks/${dockId}/git/${connectionId}`, {}),
-    connectPort: async (hostId, dockId, port, generation) => {
-      const expected = dialBacks.expect()
-      try {
-        const asked = await connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }, expected)
-        if (!expected.socket) return asked
-        bindArrived(expected.socket, asked)
-        return expected.socket
-      } catch (error) {
-        expected.socket?.destroy()
-        throw error
-      } finally {
-        expected.forget()
-      }
-    },
+    connectPort: (hostId, dockId, port, generation) =>
+      connectApart(hostId, `/docks/${dockId}/ports/${port}`, { generation }),
   }
 }

@@ -2,7 +2,7 @@
  * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk`
  * for data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
  */
-import { type Clock, waitAtMost } from '@dock/foundation'
+import { type Clock, Precedence, waitAtMost } from '@dock/foundation'
 import {
   type AgentLink,
   type CallOptions,
@@ -52,8 +52,12 @@ export type FleetGateway = HostGateway & {
   close(): void
 }
 
-/** `epoch` returns the instance's epoch, which destroy orders carry. */
-export function createFleetGateway(clock: Clock, epoch: () => number): FleetGateway {
+/** `epoch` returns the instance's epoch, which destroy orders carry. Large streams of processes yield to `precedence`. */
+export function createFleetGateway(
+  clock: Clock,
+  epoch: () => number,
+  precedence: Precedence = new Precedence(),
+): FleetGateway {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
   const dialBacks = createDialBackDoor()
   /** Callbacks that wait for a host's control link, by host. */
@@ -176,6 +180,6 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
       await call(host, '/pool', keepWarmPool, empty, body, command)
     },
     ...createCaptureCalls(link),
-    ...createDockConnections(link, dialBacks),
+    ...createDockConnections(link, dialBacks, precedence),
   }
 }

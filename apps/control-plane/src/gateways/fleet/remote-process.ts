@@ -4,7 +4,8 @@
  */
 import type { Duplex } from 'node:stream'
 import { finished, Readable, Writable } from 'node:stream'
-import { FrameReader, type ProcessEnd, processEnd } from '@dock/host-protocol'
+import { type Precedence, throttleReading } from '@dock/foundation'
+import { encodeFrame, FrameReader, type ProcessEnd, processEnd, writeFrame } from '@dock/host-protocol'
 import { HostUnreachable, type RemoteProcess } from '../../modules/hosts/index.ts'
 import { toHostFailure } from './translate-failure.ts'
 
@@ -16,18 +17,18 @@ export function createRemoteProcess(
   id: string,
   socket: Duplex,
   calls: Pick<RemoteProcess, 'resize' | 'signal'>,
+  precedence: Precedence,
 ): RemoteProcess {
   const full = new Set<Readable>()
+  const resume = throttleReading(socket, precedence, () => full.size === 0)
   const createOutput = (): Readable => {
     const output: Readable = new Readable({
       highWaterMark: heldBytes,
       read: () => {
-        full.delete(output)
-        if (full.size === 0) socket.resume()
+        if (full.delete(output)) resume()
       },
       destroy: (error, callback) => {
-        full.delete(output)
-        if (full.size === 0) socket.resume()
+        if (full.delete(output)) resume()
         callback(error)
       },
     })
@@ -36,10 +37,13 @@ export function createRemoteProcess(
   }
   const outputs = { stdout: createOutput(), stderr: createOutput() }
   const stdin = new Writable({
-    write: (chunk: Buffer, _encoding, callback) => void socket.write(chunk, callback),
-    writev: (chunks, callback) =>
-      void socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), callback),
-    final: (callback) => void socket.end(callback),
+    highWaterMark: heldBytes,
+    write: (chunk: Buffer, _encoding, callback) => void writeFrame(socket, 'stdin', [chunk], callback),
+    writev: (chunks, callback) => {
+      const pieces = chunks.map(({ chunk }) => chunk as Buffer)
+      writeFrame(socket, 'stdin', pieces, callback)
+    },
+    final: (callback) => void socket.write(encodeFrame('end', Buffer.alloc(0)), callback),
   })
   stdin.on('error', () => undefined)
 
@@ -62,15 +66,16 @@ export function createRemoteProcess(
     stdin.destroy()
     socket.destroy()
   }
-  const reader = new FrameReader(
-    (stream, bytes) => {
-      const output = outputs[stream]
-      if (end || output.destroyed || output.push(bytes)) return
-      full.add(output)
-      socket.pause()
-    },
-    (text) => void succeed(processEnd.parse(JSON.parse(text))),
-  )
+  const take = (output: Readable, bytes: Buffer): void => {
+    if (end || output.destroyed || output.push(bytes)) return
+    full.add(output)
+    socket.pause()
+  }
+  const reader = new FrameReader({
+    stdout: (bytes) => take(outputs.stdout, bytes),
+    stderr: (bytes) => take(outputs.stderr, bytes),
+    end: (text) => void succeed(processEnd.parse(JSON.parse(text))),
+  })
   socket.on('data', (chunk: Buffer) => {
     try {
       reader.feed(chunk)
@@ -79,10 +84,19 @@ export function createRemoteProcess(
     }
   })
   socket.on('error', () => undefined)
-  socket.once('close', () => {
+  const lose = (): void => {
     if (end) return
-    fail(socket.errored ?? new HostUnreachable('the connection to the process ended'))
-  })
+    const cause = toHostFailure(socket.errored)
+    fail(
+      cause instanceof HostUnreachable
+        ? cause
+        : new HostUnreachable('the connection to the process broke', { cause }),
+    )
+  }
+  socket.once('end', lose)
+  socket.once('close', lose)
+  // It may have broken before it was passed to this function.
+  if (socket.destroyed) lose()
   return {
     ...{ id, stdin, exited, ...outputs, ...calls },
     hangUp: () => {
