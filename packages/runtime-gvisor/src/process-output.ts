@@ -2,14 +2,19 @@
 import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { openPipe } from './system-calls.ts'
+import { openPipe, setPipeCapacity } from './system-calls.ts'
 
-const pipeCapacityBytes = 65_536
+/**
+ * Capacity of each pipe of an attached process, instead of Linux's 64 KiB: the program and its reader take turns less
+ * often. The kernel allocates what is used.
+ */
+export const processPipeBytes = 256 * 1024
+const readBytes = 64 * 1024
 /** Bytes held for the reader, in addition to the pipe's own buffer. */
 const heldBytes = 64 * 1024
 
 /** Shared by all pipes: bytes are copied before the next read. */
-const readBuffer = Buffer.allocUnsafeSlow(pipeCapacityBytes)
+const readBuffer = Buffer.allocUnsafeSlow(readBytes)
 
 export class ProcessOutput extends Readable {
   /** The write end for the program. {@link closeWriter} closes it. */
@@ -22,6 +27,7 @@ export class ProcessOutput extends Readable {
   constructor() {
     super({ highWaterMark: heldBytes })
     const { readFd, writeFd } = openPipe()
+    setPipeCapacity(writeFd, processPipeBytes)
     this.writeFd = writeFd
     this.#readFd = readFd
     this.#socket = new Socket({
@@ -51,7 +57,7 @@ export class ProcessOutput extends Readable {
     if (this.#isOver || this.destroyed) return
     this.closeWriter()
     this.#socket.pause()
-    for (let drained = 0; drained < pipeCapacityBytes; ) {
+    for (let drained = 0; drained < processPipeBytes; ) {
       const length = this.#readNow()
       if (length === 0) break
       drained += length
@@ -74,7 +80,7 @@ export class ProcessOutput extends Readable {
   /** Returns the number of bytes in {@link readBuffer}, or 0 if the pipe is empty or at its end. */
   #readNow(): number {
     try {
-      return readSync(this.#readFd, readBuffer, 0, pipeCapacityBytes, null)
+      return readSync(this.#readFd, readBuffer, 0, readBytes, null)
     } catch {
       return 0
     }

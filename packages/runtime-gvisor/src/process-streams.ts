@@ -1,8 +1,8 @@
 /** The streams of an attached process as anonymous pipes, and the descriptors of their other ends. */
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { ProcessOutput } from './process-output.ts'
-import { openPipe } from './system-calls.ts'
+import { ProcessOutput, processPipeBytes } from './process-output.ts'
+import { openPipe, setPipeCapacity } from './system-calls.ts'
 
 export class ProcessStreams {
   readonly stdin: Socket
@@ -15,6 +15,7 @@ export class ProcessStreams {
   constructor({ isTerminal }: { isTerminal: boolean }) {
     this.stderr = isTerminal ? null : new ProcessOutput()
     const { readFd, writeFd } = openPipe()
+    setPipeCapacity(writeFd, processPipeBytes)
     this.#readFd = readFd
     this.stdin = new Socket({ fd: writeFd, readable: false, writable: true })
     // EPIPE: the program closed its end or exited.

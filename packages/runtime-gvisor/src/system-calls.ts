@@ -16,6 +16,7 @@ const message = koffi.struct({
 const pipe2 = libc.func('int pipe2(_Out_ int *descriptors, int flags)')
 const socket = libc.func('int socket(int family, int type, int protocol)')
 const connect = libc.func('int connect(int descriptor, const void *address, uint32_t length)')
+const fcntl = libc.func('int fcntl(int descriptor, int command, ...)')
 const setScheduler = libc.func('int sched_setscheduler(int thread, int policy, const void *parameters)')
 const sendmsg = libc.func('sendmsg', 'int64_t', ['int', koffi.pointer(message), 'int'])
 
@@ -23,6 +24,7 @@ const usualPolicy = 0
 const batchPolicy = 3
 const noPriority = Buffer.alloc(4)
 
+const setPipeSize = 1031
 const closeOnExec = 0o2000000
 const nonBlocking = 0o4000
 const unixFamily = 1
@@ -43,6 +45,11 @@ export function openPipe(): { readFd: number; writeFd: number } {
   const descriptors = [0, 0]
   if (pipe2(descriptors, closeOnExec) !== 0) throw failure('pipe2')
   return { readFd: descriptors[0]!, writeFd: descriptors[1]! }
+}
+
+/** Lets a pipe hold up to this many bytes. If the system refuses, the pipe stays as it is. */
+export function setPipeCapacity(descriptor: number, bytes: number): void {
+  fcntl(descriptor, setPipeSize, 'int', bytes)
 }
 
 /**
