@@ -76,7 +76,7 @@ const serveSandbox = async (url: string, folder: string): Promise<void> => {
         ({ exitCode, signal }) => ({ exitCode, signal }),
         () => ({ exitCode: null, signal: null }),
       )
-      const dockProcess = { opened, ended, hangUp: async () => undefined }
+      const dockProcess = { opened, ended, lastLine: () => null, hangUp: async () => undefined }
       pipeProcess(dockProcess, await connection.acceptByDialBack(), precedence)
     },
   })

@@ -10,11 +10,14 @@ import { ExecRefused, type OpenProcess, type ProcessRequest, type SandboxHandle 
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState, SandboxUse } from '../docks/dock-state.ts'
 import { dockUser, startFolders, userEnvironment } from '../docks/login-shell.ts'
+import { formatOutOfMemory } from '../docks/out-of-memory.ts'
 
 export type DockProcess = {
   opened: OpenProcess
   /** Resolves when the program has ended, with nulls if the Dock ended first. Never rejects. */
   ended: Promise<ProcessEnd>
+  /** Returns the line that the owner must read after the output: that processes were killed for memory. Otherwise null. */
+  lastLine(end: ProcessEnd): string | null
   /** Sends HUP to the program's process group and gives its streams up. Call it if its connection broke. */
   hangUp(): Promise<void>
 }
@@ -64,6 +67,10 @@ export async function openProcess(
     return {
       opened,
       ended,
+      lastLine: ({ killedForMemory = [] }) =>
+        killedForMemory.length > 0
+          ? formatOutOfMemory(killedForMemory, dock.record?.spec?.memoryMiB ?? 0)
+          : null,
       hangUp: async () => {
         await driver.signalProcess?.(sandbox, opened.reference, 'HUP', 'group').catch((error: unknown) => {
           dock.logger.warn({ err: error, processId }, 'could not hang up a process')

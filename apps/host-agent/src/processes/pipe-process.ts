@@ -7,9 +7,11 @@ import { type Precedence, throttleReading } from '@dock/foundation'
 import { encodeFrame, FrameReader, writeFrame } from '@dock/host-protocol'
 import type { DockProcess } from './open-process.ts'
 
+const newlineByte = 10
+
 /** If the connection closes before the end was sent, the process is hung up. */
 export function pipeProcess(
-  { opened, ended, hangUp }: DockProcess,
+  { opened, ended, lastLine, hangUp }: DockProcess,
   connection: Duplex,
   precedence: Precedence,
 ): void {
@@ -26,9 +28,19 @@ export function pipeProcess(
     sendOutput('stdout', stdout, connection, precedence),
     sendOutput('stderr', stderr, connection, precedence),
   ]
-  void Promise.all([ended, ...sent]).then(([end]) => {
+  void Promise.all([ended, ...sent]).then(([end, ...lastBytes]) => {
     isOver = true
-    if (!connection.destroyed) connection.end(encodeFrame('end', Buffer.from(JSON.stringify(end))))
+    if (connection.destroyed) return
+    const line = lastLine(end)
+    if (line !== null) {
+      // A terminal has one output.
+      const [kind, lastByte, newline] = stderr
+        ? (['stderr', lastBytes[1], '\n'] as const)
+        : (['stdout', lastBytes[0], '\r\n'] as const)
+      const isBegun = lastByte !== null && lastByte !== newlineByte
+      writeFrame(connection, kind, [Buffer.from(`${isBegun ? newline : ''}${line}${newline}`)])
+    }
+    connection.end(encodeFrame('end', Buffer.from(JSON.stringify(end))))
   })
 }
 
@@ -52,18 +64,20 @@ const takeInput = (connection: Duplex, stdin: Writable | null, precedence: Prece
   stdin?.once('close', resume)
 }
 
-/** Resolves when the output has ended. */
+/** Resolves to the last byte when the output has ended; null if it had none. */
 const sendOutput = (
   kind: 'stdout' | 'stderr',
   output: Readable | null,
   connection: Duplex,
   precedence: Precedence,
-): Promise<void> =>
+): Promise<number | null> =>
   new Promise((resolve) => {
-    if (!output) return resolve()
-    output.once('close', resolve)
+    if (!output) return resolve(null)
+    let lastByte: number | null = null
+    output.once('close', () => resolve(lastByte))
     const resume = throttleReading(output, precedence, () => !connection.writableNeedDrain)
     output.on('data', (chunk: Buffer) => {
+      lastByte = chunk.at(-1) ?? lastByte
       if (!connection.destroyed && !writeFrame(connection, kind, [chunk])) output.pause()
     })
     connection.on('drain', resume)

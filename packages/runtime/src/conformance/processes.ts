@@ -1,5 +1,5 @@
 /** Processes with streams. These tests also run on a driver without a shell of its own, if its processes have one. */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -228,6 +228,31 @@ export function describeProcesses(subject: Subject): void {
       }
       rmSync(folder, { recursive: true })
     })
+
+    test('leaves no descriptor behind, however it ends', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const pass = async (kind: number): Promise<void> => {
+        const pty = kind === 1 ? { cols: 80, rows: 24 } : undefined
+        if (kind === 2) await expect(open(['/no/such/program'])).rejects.toThrow(ExecRefused)
+        else {
+          const opened = await bash('echo text; read line', pty ? { pty } : {})
+          opened.stdout?.resume()
+          opened.stderr?.resume()
+          // A reader that left early destroys the streams.
+          if (kind === 3) for (const stream of [opened.stdin, opened.stdout, opened.stderr]) stream?.destroy()
+          else opened.stdin?.end('line\n')
+          await opened.exited
+        }
+      }
+      const passAll = async (rounds: number): Promise<void> => {
+        for (let round = 0; round < rounds; round += 1) await Promise.all([0, 1, 2, 3].map(pass))
+      }
+      const openDescriptors = (): number => readdirSync('/proc/self/fd').length
+      await passAll(1)
+      const before = openDescriptors()
+      await passAll(50)
+      await expect.poll(openDescriptors, patiently).toBeLessThanOrEqual(before)
+    }, 180_000)
 
     test('is adopted by another driver instance, which ends its tree', async ({ skip }) => {
       const { driver, handle } = subject
