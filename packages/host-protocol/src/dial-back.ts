@@ -30,7 +30,7 @@ export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
       ...(socketPath === undefined ? {} : { socketPath }),
     })
     outgoing.once('upgrade', (_, socket: Socket, head: Buffer) => {
-      // Nobody may listen yet, and whoever uses the socket sees it close.
+      // A user of the socket sees it close. Before that, there may be no other listener.
       socket.on('error', () => undefined)
       socket.setTimeout(0)
       socket.allowHalfOpen = true
