@@ -1,5 +1,5 @@
 /** Signs a client in with an SSH key of an account. Passwords and other methods are refused. */
-import { limits, ServiceError } from '@dock/contract'
+import { limits } from '@dock/contract'
 import type { AuthContext, Connection, PublicKeyAuthContext } from 'ssh2'
 import ssh2 from 'ssh2'
 import { fingerprintOfBytes } from '../../modules/keys/index.ts'
@@ -42,8 +42,8 @@ export function authenticate(
       attempt.reject(['publickey'])
       return
     }
-    decide(attempt).then(
-      (entrance) => {
+    decide(attempt)
+      .then((entrance) => {
         if (!entrance) {
           context.metrics.login('refused')
           attempt.reject(['publickey'])
@@ -55,11 +55,10 @@ export function authenticate(
           onEntered(entrance)
         }
         attempt.accept()
-      },
-      (error: unknown) => {
-        if (!(error instanceof ServiceError)) context.logger.error({ err: error }, 'an SSH login failed')
-        attempt.reject(['publickey'])
-      },
-    )
+      })
+      .catch((error: unknown) => {
+        context.logger.error({ err: error }, 'an SSH login failed')
+        client.end()
+      })
   })
 }

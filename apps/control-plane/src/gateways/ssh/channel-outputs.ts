@@ -39,8 +39,8 @@ export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain)
         resolve()
       })
     })
-  const outputTo = (target: Writable): Writable =>
-    new Writable({
+  const outputTo = (target: Writable): Writable => {
+    const output = new Writable({
       highWaterMark: bufferedBytesMax,
       write: (bytes: Buffer, _encoding, done) => {
         lastWrite = lastWrite
@@ -50,5 +50,9 @@ export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain)
         void lastWrite.then(() => done())
       },
     })
+    // A write after the end fails. The program has ended by then, so nobody waits for it.
+    output.on('error', () => undefined)
+    return output
+  }
   return { stdout: outputTo(channel), stderr: outputTo(channel.stderr), discard }
 }
