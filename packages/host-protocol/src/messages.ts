@@ -198,7 +198,7 @@ export const hostEvent = z.discriminatedUnion('type', [
 export type HostEvent = z.infer<typeof hostEvent>
 
 /**
- * An agent's refusal, `{code, message}`: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
+ * An agent's refusal, `{code, message}`: HTTP 409 (`busy`, `conflict`, `stale_generation`, `not_running`), 404 (`not_found`), 400
  * (`invalid`), 507 (`no_space`), 503 (`frozen`: all Docks are frozen until the disk pool has room again), 501
  * (`unsupported` by this runtime), 500 (`failed`).
  */
@@ -207,6 +207,8 @@ export const agentErrorCode = z.enum([
   'not_found',
   'not_running',
   'busy',
+  /** The state of the thing does not allow it, such as input at an offset that leaves a gap. */
+  'conflict',
   'stale_generation',
   'no_space',
   /** Stored bytes failed their verification. */

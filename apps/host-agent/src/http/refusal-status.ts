@@ -7,6 +7,7 @@ export const refusalStatus = {
   not_found: 404,
   not_running: 409,
   busy: 409,
+  conflict: 409,
   stale_generation: 409,
   out_of_memory: 500,
   failed: 500,

@@ -39,6 +39,7 @@ const refusalOf = (error: HostRefused, busy: string): ServiceError => {
           'it was restarted. Use less memory, or a Dock with more memory.',
         detail: error.message,
       })
+    case 'conflict':
     case 'no_space':
     case 'damaged':
     case 'failed':

@@ -1,0 +1,251 @@
+/**
+ * The kept output of a Dock's processes: segment files, named by stream and first offset. A stream keeps its newest bytes.
+ * Whole segments are dropped, oldest first, when a stream or the Dock exceeds its budget. A segment that a reader still
+ * needs is not dropped until the reader has passed it, or has not read anything for the time that a reader may hold.
+ */
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KeeperSettings } from './keeper-settings.ts'
+
+/** A part of a stream: the bytes from `start` to `end`. `path` is its file. */
+export type Segment = { path: string; start: number; end: number; order: number }
+
+/** A reader's position. It holds every segment that ends after it. */
+export type Reader = {
+  position: number
+  /** When the reader last read something, or began to have something to read. */
+  movedAt: number
+  /** Ends the reader, because it held the stream back for too long. */
+  end(): void
+}
+
+/** The budget that the streams of one Dock share. */
+export class DockBudget {
+  readonly streams = new Set<OutputStream>()
+  readonly settings: KeeperSettings
+  readers = 0
+  #order = 0
+
+  constructor(settings: KeeperSettings) {
+    this.settings = settings
+  }
+
+  /** Bytes of all streams. A segment that is being written counts as full. */
+  get bytes(): number {
+    let bytes = 0
+    for (const stream of this.streams) bytes += stream.bytes
+    return bytes
+  }
+
+  /** Returns a number that is higher than that of every older segment. */
+  nextOrder(): number {
+    this.#order += 1
+    return this.#order
+  }
+
+  /**
+   * Drops segments of all streams, oldest first, until one more segment fits, and calls `take`. Waits for readers that
+   * need a segment.
+   */
+  async makeRoom(take: () => void): Promise<void> {
+    const { dockBytesMax, segmentBytes } = this.settings
+    while (this.bytes + segmentBytes > dockBytesMax) {
+      const oldest = [...this.streams]
+        .flatMap((stream) => stream.droppable.map((segment) => ({ stream, segment })))
+        .toSorted((one, other) => one.segment.order - other.segment.order)
+      const victim = oldest.find(({ stream, segment }) => !stream.isHeld(segment)) ?? oldest[0]
+      if (!victim) break
+      await victim.stream.drop(victim.segment)
+    }
+    take()
+  }
+}
+
+const nameDigits = 16
+
+/** Returns the file name of the segment that begins at `start`. Names of a stream sort by offset. */
+export function segmentName(stream: string, start: number): string {
+  return `${stream}.${String(start).padStart(nameDigits, '0')}`
+}
+
+export class OutputStream {
+  /** True until the last writer has closed the pipe. */
+  isOpen: boolean
+  readonly #readers = new Set<Reader>()
+  readonly #budget: DockBudget
+  readonly #folder: string
+  readonly #name: string
+  readonly #segments: Segment[]
+  #end: number
+  #file: FileHandle | null = null
+  #isRemoved = false
+  #changed = Promise.withResolvers<void>()
+  #released = Promise.withResolvers<void>()
+
+  /** `segments` are those that an earlier keeper left. A stream with such segments takes no more output. */
+  constructor(folder: string, name: string, budget: DockBudget, segments: Segment[], isOpen: boolean) {
+    this.#folder = folder
+    this.#name = name
+    this.#budget = budget
+    this.#segments = segments
+    this.#end = segments.at(-1)?.end ?? 0
+    this.isOpen = isOpen
+    budget.streams.add(this)
+  }
+
+  /** Offset of the first byte that is kept. */
+  get first(): number {
+    return this.#segments[0]?.start ?? this.#end
+  }
+
+  /** Offset after the last byte. */
+  get end(): number {
+    return this.#end
+  }
+
+  /** Kept bytes. The segment that is being written counts as full. */
+  get bytes(): number {
+    const { length } = this.droppable
+    const whole = (this.#segments[length]?.start ?? this.#end) - this.first
+    return whole + (this.#segments.length > length ? this.#budget.settings.segmentBytes : 0)
+  }
+
+  /** The segments that may be dropped: all but the one that is being written. */
+  get droppable(): readonly Segment[] {
+    return this.#file ? this.#segments.slice(0, -1) : this.#segments
+  }
+
+  /** Adds bytes to the stream. Waits while a reader holds it back. The caller must not add others meanwhile. */
+  async append(chunk: Uint8Array): Promise<void> {
+    const { segmentBytes } = this.#budget.settings
+    let segment = this.#segments.at(-1)
+    const isFull = !segment || segment.end - segment.start + chunk.length > segmentBytes
+    if (!this.#file || isFull) segment = await this.#beginSegment()
+    // The file is missing only if the stream was removed meanwhile.
+    if (!segment || !this.#file) return
+    for (let written = 0; written < chunk.length; ) {
+      const at = segment.end - segment.start + written
+      const { bytesWritten } = await this.#file.write(chunk, written, chunk.length - written, at)
+      written += bytesWritten
+    }
+    segment.end += chunk.length
+    this.#end = segment.end
+    this.#notify()
+  }
+
+  /** Marks the stream as complete. */
+  async finish(): Promise<void> {
+    if (!this.isOpen) return
+    this.isOpen = false
+    await this.#closeFile()
+    this.#notify()
+  }
+
+  /** Returns the segment that contains `offset`, which must be at least `first` and before `end`. */
+  segmentAt(offset: number): Segment {
+    const found = this.#segments.find(({ end }) => offset < end)
+    if (!found) throw new Error(`${this.#name} has no byte ${offset}`)
+    return found
+  }
+
+  addReader(reader: Reader): void {
+    this.#readers.add(reader)
+    this.#budget.readers += 1
+  }
+
+  /** Call it also whenever the reader's position has changed. */
+  noteMove(): void {
+    this.#released.resolve()
+    this.#released = Promise.withResolvers()
+  }
+
+  removeReader(reader: Reader): void {
+    if (!this.#readers.delete(reader)) return
+    this.#budget.readers -= 1
+    this.noteMove()
+  }
+
+  /** Resolves at the next change: more bytes, or the end. */
+  get changed(): Promise<void> {
+    return this.#changed.promise
+  }
+
+  isHeld(segment: Segment): boolean {
+    for (const { position } of this.#readers) if (position < segment.end) return true
+    return false
+  }
+
+  /** Drops the segment, which must be the first one. Waits for its readers, and ends those that do not read. */
+  async drop(segment: Segment): Promise<void> {
+    while (this.isHeld(segment) && !this.#isRemoved) {
+      const oldestMove = Math.min(
+        ...[...this.#readers].filter(({ position }) => position < segment.end).map(({ movedAt }) => movedAt),
+      )
+      const leftMs = oldestMove + this.#budget.settings.holdMs - performance.now()
+      if (leftMs <= 0) this.#endLate(segment)
+      else await this.#waitForMove(leftMs)
+    }
+    // Another stream of the Dock may have dropped it meanwhile.
+    if (this.#segments[0] !== segment) return
+    this.#segments.shift()
+    await rm(segment.path, { force: true })
+  }
+
+  /** Ends all readers and forgets the stream. The caller removes the files. */
+  async remove(): Promise<void> {
+    this.#isRemoved = true
+    this.#budget.streams.delete(this)
+    for (const reader of [...this.#readers]) reader.end()
+    await this.finish()
+    await this.#closeFile()
+    this.noteMove()
+  }
+
+  /** Returns undefined if the stream was removed meanwhile. */
+  async #beginSegment(): Promise<Segment | undefined> {
+    const { streamBytesMax, segmentBytes } = this.#budget.settings
+    await this.#closeFile()
+    while (this.bytes + segmentBytes > streamBytesMax && this.#segments[0] && !this.#isRemoved)
+      await this.drop(this.#segments[0])
+    const start = this.#end
+    const path = join(this.#folder, segmentName(this.#name, start))
+    // Open it first: with an open file, its segment counts as being written.
+    const file = await open(path, 'w', 0o600)
+    const segment = { path, start, end: start, order: this.#budget.nextOrder() }
+    await this.#budget.makeRoom(() => {
+      if (this.#isRemoved) return
+      this.#file = file
+      this.#segments.push(segment)
+    })
+    if (this.#file === file) return segment
+    await file.close()
+    return undefined
+  }
+
+  #endLate(segment: Segment): void {
+    const latest = performance.now() - this.#budget.settings.holdMs
+    for (const reader of [...this.#readers]) {
+      if (reader.position >= segment.end || reader.movedAt > latest) continue
+      this.removeReader(reader)
+      reader.end()
+    }
+  }
+
+  async #waitForMove(ms: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    await Promise.race([this.#released.promise, late])
+    clearTimeout(timer)
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file
+    this.#file = null
+    await file?.close()
+  }
+
+  #notify(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+}

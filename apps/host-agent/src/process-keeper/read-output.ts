@@ -1,0 +1,69 @@
+/** Sends kept output to a reader, and with `follow` also what is still to come. */
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import type { OutputStream, Reader, Segment } from './output-store.ts'
+
+const chunkBytes = 64 * 1024
+
+/** Writes one chunk. Resolves to false if the reader has gone. */
+const write = async (target: Writable, chunk: Uint8Array): Promise<boolean> => {
+  if (target.destroyed) return false
+  if (target.write(chunk)) return true
+  return new Promise((resolve) => {
+    const settle = (isThere: boolean) => {
+      target.off('drain', onDrain)
+      target.off('close', onClose)
+      resolve(isThere)
+    }
+    const onDrain = () => settle(true)
+    const onClose = () => settle(false)
+    target.on('drain', onDrain)
+    target.on('close', onClose)
+  })
+}
+
+/**
+ * Sends the bytes from `from` on. Ends `target` after the last byte: with `follow` when the stream is complete, otherwise
+ * when everything that is there has been sent. Destroys `target` if the reader held the stream back for too long.
+ */
+export async function readOutput(
+  output: OutputStream,
+  from: number,
+  follow: boolean,
+  target: Writable,
+): Promise<void> {
+  const reader: Reader = { position: from, movedAt: performance.now(), end: () => target.destroy() }
+  let opened = null as { segment: Segment; file: FileHandle } | null
+  const gone = new Promise<void>((resolve) => void target.once('close', resolve))
+  // Each reader has its own buffer: a chunk is in use until the target has taken it.
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes)
+  output.addReader(reader)
+  try {
+    while (!target.destroyed) {
+      if (reader.position >= output.end) {
+        if (!follow || !output.isOpen) break
+        await Promise.race([output.changed, gone])
+        reader.movedAt = performance.now()
+        continue
+      }
+      const segment = output.segmentAt(reader.position)
+      if (opened?.segment !== segment) {
+        await opened?.file.close()
+        opened = null
+        opened = { segment, file: await open(segment.path, 'r') }
+      }
+      const length = Math.min(chunkBytes, segment.end - reader.position)
+      const { bytesRead } = await opened.file.read(buffer, 0, length, reader.position - segment.start)
+      if (bytesRead === 0) throw new Error(`${segment.path} is shorter than recorded`)
+      // A copy, because the target may keep the chunk after it has reported that it took it.
+      if (!(await write(target, Buffer.from(buffer.subarray(0, bytesRead))))) return
+      reader.position += bytesRead
+      reader.movedAt = performance.now()
+      output.noteMove()
+    }
+    target.end()
+  } finally {
+    output.removeReader(reader)
+    await opened?.file.close()
+  }
+}
