@@ -2,6 +2,7 @@
  * What is written to a process's standard input. Every byte has an offset, so that a chunk which arrives again is not
  * written again. Accepted bytes stay in a small buffer until the process reads them.
  */
+import { closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { KeeperRefusal } from './keeper-refusal.ts'
 
@@ -12,7 +13,10 @@ export class InputStream {
   #isOpen = true
   #isBroken = false
 
+  readonly #fd: number
+
   constructor(writeFd: number) {
+    this.#fd = writeFd
     this.#socket = new Socket({ fd: writeFd, readable: false, writable: true })
     this.#socket.on('error', () => {
       this.#isBroken = true
@@ -22,8 +26,16 @@ export class InputStream {
     })
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen
+  /** True while the input is open, and a process may read it. */
+  get isRead(): boolean {
+    if (!this.#isOpen) return false
+    try {
+      // Opening a named pipe to write fails if nobody has it open to read, also if its name is gone.
+      closeSync(openSync(`/proc/self/fd/${this.#fd}`, constants.O_WRONLY | constants.O_NONBLOCK))
+      return true
+    } catch {
+      return false
+    }
   }
 
   /**

@@ -67,14 +67,14 @@ export class KeptStreams {
   get isOpen(): boolean {
     const { stdout, stderr } = this.#outputs
     if (!this.#pipes) return false
-    return this.#pipes.input.isOpen || stdout.isOpen || stderr?.isOpen === true
+    return stdout.isOpen || stderr?.isOpen === true || this.#pipes.input.isRead
   }
 
   get state(): StreamsState {
     const { stdout, stderr } = this.#outputs
     const input = this.#pipes?.input
     return {
-      stdin: { offset: input?.accepted ?? 0, isOpen: input?.isOpen ?? false },
+      stdin: { offset: input?.accepted ?? 0, isOpen: input?.isRead ?? false },
       stdout: stateOf(stdout),
       stderr: stderr && stateOf(stderr),
       lost: this.#pipes === null,
@@ -108,8 +108,9 @@ export class KeptStreams {
 
   /** Closes the pipes and removes the kept output. */
   async remove(): Promise<void> {
-    await this.#pipes?.destroy()
+    // The outputs first: their readers must notice that they do not get everything.
     for (const output of [this.#outputs.stdout, this.#outputs.stderr]) await output?.remove()
+    await this.#pipes?.destroy()
     await rm(this.#folder, { recursive: true, force: true })
   }
 
