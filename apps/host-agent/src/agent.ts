@@ -20,13 +20,26 @@ import { createAgentApp } from './http/app.ts'
 import { createConnectHandler } from './http/connect-handler.ts'
 import type { HostView } from './http/host-view.ts'
 import { createInstanceMemory } from './instance/instance-memory.ts'
+import { createKeptRecords } from './kept-processes/kept-record.ts'
+import { ProcessKeeper } from './kept-processes/process-keeper.ts'
 import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'captureNotes' | 'warmPoolLosses' | 'freezer' | 'bootQueue' | 'live' | 'gitDoors'
+  | 'events'
+  | 'records'
+  | 'captureNotes'
+  | 'keeper'
+  | 'keptRecords'
+  | 'warmPoolLosses'
+  | 'freezer'
+  | 'bootQueue'
+  | 'live'
+  | 'gitDoors'
 > & {
   handlesFolder: string
+  /** Folder of the process keeper's socket, whose path must be short. Default: the folder above `handlesFolder`. */
+  runFolder?: string
   logger: Logger
   copyPace?: CopyPace
   /** Replaces the real listeners in tests. */
@@ -55,6 +68,12 @@ export function createAgent(agentParts: AgentParts) {
       else socket.destroy()
     },
   })
+  const hostFolder = dirname(agentParts.handlesFolder)
+  const keptFolder = join(hostFolder, 'processes')
+  const keeper = new ProcessKeeper(
+    { folder: join(keptFolder, 'output'), runFolder: agentParts.runFolder ?? hostFolder },
+    logger,
+  )
   const parts: DockParts = {
     ...agentParts,
     networks: gitDoors.wrapNetworks(networks),
@@ -65,10 +84,13 @@ export function createAgent(agentParts: AgentParts) {
     bootQueue: new BootQueue(bootsAtOnce),
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
     live: new Set(),
+    keeper,
+    keptRecords: createKeptRecords(join(keptFolder, 'records')),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
   driver.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
+  keeper.onDeath(() => docks.endKeptProcesses())
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
   /** Opens a git door for every running Dock: only the control plane knows which of them have repositories. */
   const openDoors = async (): Promise<void> => {
@@ -86,7 +108,8 @@ export function createAgent(agentParts: AgentParts) {
     docks,
     disks,
     captureNotes: parts.captureNotes,
-    instance: createInstanceMemory(join(dirname(agentParts.handlesFolder), 'instance.json')),
+    keeper,
+    instance: createInstanceMemory(join(hostFolder, 'instance.json')),
     copyPace: {
       ...(agentParts.copyPace ?? defaultCopyPace),
       yieldToCommands: () => precedence.waitUntilFree(copyPauseMsMax),
@@ -119,7 +142,7 @@ export function createAgent(agentParts: AgentParts) {
     /** Shuts down every sandbox gracefully. Disks are kept. */
     shutdown: async (): Promise<void> => {
       await docks.shutdown()
-      await networks.tearDown()
+      await Promise.all([networks.tearDown(), keeper.end()])
     },
   }
 }

@@ -51,6 +51,7 @@ export async function composeAgent(settings: AgentSettings, logger: Logger): Pro
     clock: systemClock,
     logger,
     handlesFolder,
+    runFolder: settings.runFolder,
     copyPace: settings.copyPace,
     warmPoolSize: settings.warmPoolSize,
   })

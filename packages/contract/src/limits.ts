@@ -66,6 +66,26 @@ export const limits = {
     bytesPerSecondMin: 64 * kibibyte,
   },
   /**
+   * Processes that outlive their request. At most `keptBytesPerStreamMax` bytes of each output are kept, the newest, and
+   * `keptBytesPerDockMax` of all outputs of a Dock. A reader that reads nothing for `holdSecondsMax` while the output
+   * waits for it is disconnected.
+   */
+  processes: {
+    runningPerDockMax: 32,
+    endedPerDockMax: 32,
+    argumentsMax: 1024,
+    argumentsBytesMax: 65_536,
+    timeoutSeconds: { min: 1, max: 30 * 24 * 3600 },
+    waitSeconds: { min: 0, max: 60, default: 30 },
+    keptBytesPerStreamMax: 4 * mebibyte,
+    keptBytesPerDockMax: 64 * mebibyte,
+    holdSecondsMax: 30,
+    readersPerDockMax: 128,
+    openPerUserMax: 128,
+    shownCommandLengthMax: 1024,
+    cells: { min: 1, max: 1000 },
+  },
+  /**
    * Files in running Docks. A transfer without progress for `stallSeconds` ends; so does one that averages less than
    * `bytesPerSecondMin`. All requests but watches count as `open`.
    */
@@ -131,6 +151,10 @@ export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
   terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  processStartsPerDock: { max: 240, windowSeconds: 60, scope: 'dock' },
+  processStartsPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
+  processCallsPerDock: { max: 2400, windowSeconds: 60, scope: 'dock' },
+  processCallsPerCaller: { max: 4800, windowSeconds: 60, scope: 'user' },
   filesPerDock: { max: 1200, windowSeconds: 60, scope: 'dock' },
   filesPerCaller: { max: 2400, windowSeconds: 60, scope: 'user' },
   snapshotFiles: { max: 1200, windowSeconds: 60, scope: 'user' },

@@ -27,6 +27,7 @@ export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './di
 export { diskBytesOf } from './disk-size.ts'
 export * from './environment-messages.ts'
 export * from './image-messages.ts'
+export * from './kept-process-messages.ts'
 export { encodeMessage, readMessage } from './length-prefixed.ts'
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'

@@ -120,6 +120,8 @@ export const runtimeReport = z.strictObject({
   state: z.enum(['starting', 'running', 'stopped', 'dead']),
   ended: z.enum(['died', 'ordered', 'reboot']).optional(),
   ip: z.string().max(45).nullable(),
+  /** Number of kept processes that run in the Dock. */
+  processes: count.max(1_000).optional(),
 })
 export type RuntimeReport = z.infer<typeof runtimeReport>
 
@@ -161,6 +163,7 @@ export type UsageSample = z.infer<typeof usageSample>
  * - `pool.ready`, `pool.gone`: a sandbox of the warm pool became claimable, or stopped being claimable other than by a
  *   claim
  * - `dock.out_of_memory`: processes in the Dock were killed, or its sandbox died (`process` is null)
+ * - `dock.processes`: the number of kept processes that run in a Dock has changed
  * - `git.connected`: git in a Dock connected to its git door
  * - `samples`: the usage of every Dock, every ten seconds
  */
@@ -189,6 +192,12 @@ export const hostEvent = z.discriminatedUnion('type', [
     process: z.string().max(64).nullable(),
     /** Number of processes that were killed within a few seconds. */
     count: z.number().int().min(1),
+  }),
+  z.strictObject({
+    type: z.literal('dock.processes'),
+    dockId: uuid,
+    generation: z.number().int(),
+    running: count.max(1_000),
   }),
   z.strictObject({ type: z.literal('pool.ready'), dock: warmSandbox }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),

@@ -16,7 +16,7 @@ import { hostProcess } from './host-process.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
-import { openProcess } from './open-process.ts'
+import { openProcess, resizeTerminal } from './open-process.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
 import { renameSandbox } from './rename-sandbox.ts'
@@ -214,6 +214,11 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       const sandbox = sandboxOf(handle)
       const list = () => listProcesses(runscFor(sandbox.id), sandbox)
       await sandbox.use(() => signalProcess(transport, sandbox, reference, signal, target, list))
+    },
+    resizeProcess: async (handle, { pid, pty }, cols, rows) => {
+      if (!pty || pid === 0) return
+      const sandbox = sandboxOf(handle)
+      await sandbox.use(() => resizeTerminal(transport, sandbox.id, pid, { cols, rows }))
     },
     openTerminal: async (handle, request) => {
       const sandbox = sandboxOf(handle)

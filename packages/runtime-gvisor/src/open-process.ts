@@ -59,7 +59,7 @@ export async function openProcess(
       reference,
       ...{ stdin: streams?.stdin ?? null, stdout: streams?.stdout ?? null, stderr: streams?.stderr ?? null },
       exited,
-      resize: pty ? createResize(transport, sandbox.id, { ...request, pid }, exited) : () => undefined,
+      resize: pty ? createResize(transport, sandbox.id, pid, exited) : () => undefined,
     }
   } catch (error) {
     sandbox.underWay.delete(mark)
@@ -106,11 +106,31 @@ const waitForEnd = async (
   }
 }
 
+/**
+ * Resizes the terminal of the process `pid`. The program runs as root, which may open the terminal of any user. Errors
+ * leave the terminal as it is.
+ */
+export async function resizeTerminal(
+  transport: ExecTransport,
+  sandboxId: string,
+  pid: number,
+  { cols, rows }: { cols: number; rows: number },
+): Promise<void> {
+  const size = [terminalSize(cols), terminalSize(rows)].map(String)
+  const program = {
+    argv: ['/bin/bash', '-c', resizeProgram, 'resize', String(pid), ...size],
+    env: {},
+    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
+  }
+  const abandoned = delay(resizeMs, undefined, { ref: false })
+  await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, abandoned).catch(() => undefined)
+}
+
 /** Returns a function that resizes the terminal to the size that was wanted last. Errors leave the terminal as it is. */
 const createResize = (
   transport: ExecTransport,
   sandboxId: string,
-  { uid, gid, pid }: { uid: number; gid: number; pid: number },
+  pid: number,
   exited: Promise<unknown>,
 ): OpenProcess['resize'] => {
   let wanted: { cols: number; rows: number } | undefined
@@ -125,14 +145,7 @@ const createResize = (
     isResizing = true
     for (let next = wanted; next && !isOver; next = wanted) {
       wanted = undefined
-      const size = [terminalSize(next.cols), terminalSize(next.rows)].map(String)
-      const program = {
-        argv: ['/bin/bash', '-c', resizeProgram, 'resize', String(pid), ...size],
-        env: {},
-        ...{ cwd: '/', uid, gid, alsoBounding: [] },
-      }
-      const abandoned = delay(resizeMs, undefined, { ref: false })
-      await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, abandoned).catch(() => undefined)
+      await resizeTerminal(transport, sandboxId, pid, next)
     }
     isResizing = false
   }

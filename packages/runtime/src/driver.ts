@@ -275,6 +275,8 @@ export type RuntimeDriver = {
     signal: SignalName,
     target: SignalTarget,
   ): Promise<void>
+  /** Resizes the pseudo-terminal of a process that any driver instance opened. Does nothing if it has none or has ended. */
+  resizeProcess?(handle: SandboxHandle, reference: ExecReference, cols: number, rows: number): Promise<void>
   /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
   openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
   /**

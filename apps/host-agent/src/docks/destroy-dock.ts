@@ -1,5 +1,6 @@
 /** Destroys a Dock: removes sandbox, network and disk in any state. The record stays as a fence against late commands. */
 import type { DestroyDock } from '@dock/host-protocol'
+import { removeAllKept } from '../kept-processes/kept-processes.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DockState } from './dock-state.ts'
 import { endUnreadable } from './end-unreadable.ts'
@@ -27,7 +28,7 @@ export async function destroyDock(dock: DockState, command: DestroyDock): Promis
   if (dock.record && dock.record.phase !== 'gone') await dock.save({ phase: 'stopping' })
   if (dock.unreadable) await endUnreadable(dock)
   await dock.endSandbox()
-  await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])
+  await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId), removeAllKept(dock)])
   const result = {}
   await dock.save({
     ...{ phase: 'gone', generation, spec: null, ip: null, sandbox: null },

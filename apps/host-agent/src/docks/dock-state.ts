@@ -6,6 +6,9 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import type { Freezer } from '../freezing/freezer.ts'
 import type { GitDoors } from '../git-door/git-doors.ts'
+import type { KeptProcesses } from '../kept-processes/kept-processes.ts'
+import type { KeptRecords } from '../kept-processes/kept-record.ts'
+import type { ProcessKeeper } from '../kept-processes/process-keeper.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenProcesses } from '../processes/open-processes.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
@@ -29,6 +32,8 @@ export type DockParts = {
   gitDoors: GitDoors
   records: DockRecords
   captureNotes: CaptureNotes
+  keeper: ProcessKeeper
+  keptRecords: KeptRecords
   events: DockEvents
   warmPoolLosses: Emitter<WarmPoolLoss>
   freezer: Freezer
@@ -63,6 +68,7 @@ export class DockState {
   execsInFlight = 0
   readonly terminals: OpenTerminals = new Map()
   readonly processes: OpenProcesses = new Map()
+  readonly kept: KeptProcesses = new Map()
   /** Program in a warm sandbox that waits to unpack the Environment of the Dock that claims it. */
   unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay

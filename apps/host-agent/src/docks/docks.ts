@@ -55,6 +55,11 @@ export class Docks {
     return [...this.#parts.live].flatMap((dock) => dock.running ?? [])
   }
 
+  /** The process keeper died. Ends the processes whose pipes it held. */
+  endKeptProcesses(): void {
+    for (const dock of this.#docks.values()) dock.endKeptProcesses()
+  }
+
   /** Removes fences that are older than a day, and the oldest ones beyond {@link fencesMax}. */
   async forgetGone(): Promise<void> {
     const gone = [...this.#docks.values()].flatMap((dock) =>

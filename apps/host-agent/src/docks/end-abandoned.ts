@@ -1,8 +1,9 @@
 /**
  * Ends the commands that an earlier agent left running in an adopted sandbox. Their callers were told that they failed, and
- * nobody enforces their timeouts any more. Background processes, terminals and a setup script (which is rejoined) go on.
+ * nobody enforces their timeouts any more. Background processes, terminals, kept processes and a setup script (which is rejoined) go on.
  */
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { keptMarks } from '../kept-processes/adopt-kept.ts'
 import type { DockState } from './dock-state.ts'
 
 const retryMs = 5_000
@@ -28,8 +29,11 @@ const endAll = async (dock: DockState, sandbox: SandboxHandle): Promise<void> =>
   const abandoned = (await driver.abandonedExecs?.(sandbox)) ?? []
   const setup = dock.record?.setup
   const joined = setup?.outcome === null ? setup.reference?.mark : undefined
+  const kept = keptMarks(dock)
   // Do not wait for their exit codes: the runtime continues the wait that the earlier agent began.
   await Promise.all(
-    abandoned.filter(({ mark }) => mark !== joined).map((each) => driver.endExec?.(sandbox, each)),
+    abandoned
+      .filter(({ mark }) => mark !== joined && !kept.has(mark))
+      .map((each) => driver.endExec?.(sandbox, each)),
   )
 }

@@ -1,5 +1,7 @@
 /** Recovers one Dock at the agent's start: adopts a sandbox that still runs, and undoes an incomplete start. */
 import { waitAtMost } from '@dock/foundation'
+import { adoptKept } from '../kept-processes/adopt-kept.ts'
+import { removeAllKept } from '../kept-processes/kept-processes.ts'
 import { discardWarmSandbox } from './boot-for-warm-pool.ts'
 import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
@@ -14,7 +16,10 @@ export type Recovered = 'adopted' | 'ended' | 'stuck'
 /** A stuck Dock counts as dead, so that the next boot tries again. It must not stop the host from recovering others. */
 export async function recoverDock(dock: DockState): Promise<Recovered> {
   try {
-    return (await adoptOrCleanUp(dock)) ? 'adopted' : 'ended'
+    const isAdopted = await adoptOrCleanUp(dock)
+    await adoptKept(dock, isAdopted ? dock.live : null)
+    if (dock.record === null || dock.record.phase === 'gone') await removeAllKept(dock)
+    return isAdopted ? 'adopted' : 'ended'
   } catch (error) {
     dock.logger.error({ err: error }, 'could not recover a Dock')
     if (dock.record?.phase === 'running') await dock.save({ phase: 'dead', ip: null })

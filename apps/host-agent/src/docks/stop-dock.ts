@@ -4,6 +4,7 @@
  */
 import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
 import type { SandboxHandle } from '@dock/runtime'
+import { removeAllKept } from '../kept-processes/kept-processes.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
@@ -83,7 +84,7 @@ const removeFromHost = async (dock: DockState): Promise<void> => {
   const { networks, disks } = dock.parts
   try {
     await dock.endSandbox()
-    await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])
+    await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId), removeAllKept(dock)])
     await dock.save({ phase: 'gone', sandbox: null })
   } catch (error) {
     dock.logger.error(

@@ -9,6 +9,7 @@ import { addCaptureRoutes } from './capture-routes.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
 import { addImageRoutes } from './image-routes.ts'
+import { addKeptProcessRoutes, addKeptStreamRoutes } from './kept-process-routes.ts'
 import { readBody, uuidParameter } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
@@ -27,6 +28,7 @@ export function createAgentApp(view: HostView): Hono {
   // Registered before the body limit: a restore sends a whole disk.
   addCaptureRoutes(app, view)
   addImageRoutes(app, view)
+  addKeptStreamRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))
 
   for (const order of ['start', 'stop', 'capture', 'destroy'])
@@ -93,6 +95,8 @@ export function createAgentApp(view: HostView): Hono {
     await dock?.signalProcess(uuidParameter(context, 'processId'), signal)
     return context.json({})
   })
+
+  addKeptProcessRoutes(app, view)
 
   app.get('/events', () => {
     const headers = { 'content-type': 'application/x-ndjson' }

@@ -8,12 +8,14 @@ import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/host-resources.ts'
 import type { WaitingConnections } from '../git-door/waiting-connections.ts'
 import type { InstanceMemory } from '../instance/instance-memory.ts'
+import type { ProcessKeeper } from '../kept-processes/process-keeper.ts'
 import type { WarmPool } from '../warm-pool/warm-pool.ts'
 
 export type HostView = {
   docks: Docks
   disks: DiskPool
   captureNotes: CaptureNotes
+  keeper: ProcessKeeper
   instance: InstanceMemory
   copyPace: CopyPace
   warmPool: WarmPool

@@ -11,17 +11,13 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isUuid } from '@dock/foundation'
+import { firstOffsetHeader, startOffsetHeader } from '@dock/host-protocol'
 import type { Keeper } from './keeper.ts'
 import { KeeperRefusal, type KeeperRefusalCode } from './keeper-refusal.ts'
 import { type StreamName, streamNames } from './kept-streams.ts'
 import { readOutput } from './read-output.ts'
 
 export const keeperVersion = 1
-/** Offset of the first byte that is kept. */
-export const firstOffsetHeader = 'x-first-offset'
-/** Offset of the first byte of the body. It is later than requested if those bytes are no longer kept. */
-export const startOffsetHeader = 'x-start-offset'
-
 const statusOf = { not_found: 404, conflict: 409, busy: 429, invalid: 400 } as const satisfies Record<
   KeeperRefusalCode,
   number

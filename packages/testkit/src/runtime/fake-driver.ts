@@ -135,6 +135,10 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       await awake(handle)
       await localProcesses.get(mark)?.signal(signal, target)
     },
+    resizeProcess: async (handle, { mark }, cols, rows) => {
+      await awake(handle)
+      localProcesses.get(mark)?.resize(cols, rows)
+    },
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)
       const terminal = createFakeTerminal(request)

@@ -1,0 +1,121 @@
+/** The kept processes of one Dock: those that run, and the latest that have ended. */
+import { type KeptEnd, type KeptProcess as KeptProcessView, keptEndedMax } from '@dock/host-protocol'
+import type { SandboxHandle } from '@dock/runtime'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
+import type { DockState } from '../docks/dock-state.ts'
+import type { StreamsState } from '../process-keeper/kept-streams.ts'
+import type { KeptRecord } from './kept-record.ts'
+
+export type KeptProcess = {
+  record: KeptRecord
+  /** The sandbox in which it runs. Null after its end. */
+  sandbox: SandboxHandle | null
+  /** Resolves when the process has ended and its record says so. Never rejects. */
+  readonly ended: Promise<void>
+  readonly markEnded: () => void
+  /** Why the agent ends it, if it does. */
+  endedBecause: 'timed_out' | 'keeper_lost' | null
+}
+
+/** By id, oldest first. */
+export type KeptProcesses = Map<string, KeptProcess>
+
+export function createKeptProcess(record: KeptRecord, sandbox: SandboxHandle | null): KeptProcess {
+  const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>()
+  if (record.end) markEnded()
+  return { record, sandbox, ended, markEnded, endedBecause: null }
+}
+
+export function isRunning({ record }: KeptProcess): boolean {
+  return record.end === null
+}
+
+export function countRunning(kept: KeptProcesses): number {
+  let running = 0
+  for (const each of kept.values()) if (isRunning(each)) running += 1
+  return running
+}
+
+/** Throws `not_found`. */
+export function requireKept({ kept }: DockState, processId: string): KeptProcess {
+  const found = kept.get(processId)
+  if (!found) throw new AgentRefusal('not_found', 'this Dock has no such process')
+  return found
+}
+
+/** Tells the control plane how many processes run. */
+export function reportRunning({ dockId, generation, kept, parts: { events } }: DockState): void {
+  events.emit({ type: 'dock.processes', dockId, generation, running: countRunning(kept) })
+}
+
+/** Records the end of a process. */
+export async function recordEnd(
+  dock: DockState,
+  process: KeptProcess,
+  end: Pick<KeptEnd, 'exitCode' | 'signal' | 'reason'>,
+): Promise<void> {
+  const { parts, dockId, logger } = dock
+  const { processId } = process.record
+  process.record = { ...process.record, end: { ...end, at: parts.clock.now().toISOString() } }
+  process.sandbox = null
+  try {
+    // The Dock, or this process, may have been removed meanwhile.
+    if (dock.kept.get(processId) === process) {
+      await parts.keptRecords.write(dockId, process.record)
+      await parts.keeper.closeInput(dockId, processId)
+    }
+  } catch (error) {
+    logger.warn({ err: error, processId }, 'could not record the end of a kept process')
+  }
+  process.markEnded()
+  reportRunning(dock)
+}
+
+/** Removes the oldest processes that have ended, so that at most `max` are left. */
+export async function removeEnded(dock: DockState, max: number = keptEndedMax): Promise<void> {
+  const ended = [...dock.kept.values()].filter((each) => !isRunning(each))
+  for (const { record } of ended.slice(0, Math.max(0, ended.length - max))) {
+    dock.kept.delete(record.processId)
+    await dock.parts.keptRecords.remove(dock.dockId, record.processId)
+    await dock.parts.keeper.remove(dock.dockId, record.processId)
+  }
+}
+
+/** Removes all processes of a Dock whose sandbox has ended for good. Errors are logged: the next agent removes the rest. */
+export async function removeAllKept(dock: DockState): Promise<void> {
+  const { kept, dockId, parts, logger } = dock
+  if (kept.size === 0) return
+  kept.clear()
+  try {
+    await parts.keptRecords.removeDock(dockId)
+    await parts.keeper.removeDock(dockId)
+  } catch (error) {
+    logger.warn({ err: error }, 'could not remove the kept processes of a Dock')
+  }
+}
+
+const nothing = { first: 0, end: 0, isOpen: false }
+
+/** Returns what the control plane reads of a process. */
+export function viewOf({ record }: KeptProcess, streams: StreamsState | undefined): KeptProcessView {
+  const { processId, command, pty, startedAt, end } = record
+  return {
+    ...{ processId, command, pty, startedAt, end },
+    stdin: streams?.stdin ?? { offset: 0, isOpen: false },
+    stdout: streams?.stdout ?? nothing,
+    stderr: pty ? null : (streams?.stderr ?? nothing),
+  }
+}
+
+/** Describes one process. */
+export async function readKept(dock: DockState, processId: string): Promise<KeptProcessView> {
+  const process = requireKept(dock, processId)
+  return viewOf(process, (await dock.parts.keeper.states(dock.dockId))[processId])
+}
+
+/** Describes all processes, oldest first. Starts no keeper for a Dock without processes. */
+export async function listKept(dock: DockState): Promise<KeptProcessView[]> {
+  if (dock.kept.size === 0) return []
+  const states = await dock.parts.keeper.states(dock.dockId)
+  return [...dock.kept.values()].map((each) => viewOf(each, states[each.record.processId]))
+}
