@@ -163,7 +163,9 @@ export class ProcessKeeper {
       response = await this.#send(method, path, body)
     }
     if (response.statusCode === 200) return response
-    throw await refusalOf(response)
+    const refusal = await refusalOf(response)
+    if (body instanceof Readable) body.destroy()
+    throw refusal
   }
 
   #send(method: string, path: string, body?: object | Readable): Promise<IncomingMessage> {

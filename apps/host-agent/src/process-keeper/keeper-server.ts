@@ -18,6 +18,9 @@ import { type StreamName, streamNames } from './kept-streams.ts'
 import { readOutput } from './read-output.ts'
 
 export const keeperVersion = 1
+/** How long the body of a refused request is read and dropped. */
+const refusedBodyMs = 5_000
+
 const statusOf = { not_found: 404, conflict: 409, busy: 429, invalid: 400 } as const satisfies Record<
   KeeperRefusalCode,
   number
@@ -127,9 +130,10 @@ const refuse = ({ request, response }: Call, error: unknown, log: (error: unknow
   if (!isRefusal && !request.destroyed) log(error)
   if (response.headersSent || response.destroyed) return void response.destroy()
   const message = error instanceof Error ? error.message : String(error)
-  // The rest of a refused body is not read.
   response.setHeader('connection', 'close')
-  response.once('finish', () => request.destroy())
+  // Closing at once would drop the response, if more of the body has arrived. The caller closes when it has read it.
+  request.resume()
+  setTimeout(() => request.destroy(), refusedBodyMs).unref()
   json(response, { code: isRefusal ? error.code : 'failed', message }, isRefusal ? statusOf[error.code] : 500)
 }
 

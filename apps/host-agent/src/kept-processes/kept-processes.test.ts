@@ -1,0 +1,132 @@
+import { newOperationId, newUuid } from '@dock/foundation'
+import type { KeptProcess, StartKeptProcess } from '@dock/host-protocol'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Agent } from '../agent.ts'
+
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+let agent: Agent
+const dockId = newUuid()
+
+beforeEach(async () => {
+  host = await createMemoryHost({ warmPoolSize: 0 })
+  agent = host.agent
+  await dock().start(startCommand())
+})
+afterEach(async () => {
+  await agent.shutdown()
+  await host.remove()
+})
+
+const dock = () => agent.docks.getForCommand(dockId)
+const start = (command: string, change: Partial<StartKeptProcess> = {}): Promise<KeptProcess> =>
+  dock().startKept({ processId: newUuid(), generation: 1, command, env: {}, stdin: false, ...change })
+const pathOf = ({ processId }: KeptProcess, rest: string) => `/docks/${dockId}/kept/${processId}/${rest}`
+const output = async (process: KeptProcess, offset = 0, by = agent): Promise<string> => {
+  const response = await by.app.request(pathOf(process, `output/stdout?offset=${offset}&follow=true`))
+  return response.text()
+}
+const ended = ({ processId }: KeptProcess) => dock().waitForKept(processId, 60_000)
+const running = () => dock().report()?.processes
+
+it('runs a process whose output can be read after its end', async () => {
+  const started = await start('echo out; echo err >&2; exit 3')
+  expect(await ended(started)).toMatchObject({
+    command: 'echo out; echo err >&2; exit 3',
+    end: { exitCode: 3, signal: null, reason: 'exited' },
+  })
+  expect(await output(started)).toBe('out\n')
+  expect(await dock().listKept()).toHaveLength(1)
+  expect(running()).toBe(0)
+})
+
+it('starts a process once, whatever is repeated', async () => {
+  const processId = newUuid()
+  const [first, second] = [await start('cat', { processId, stdin: true }), await start('cat', { processId })]
+  expect(second.startedAt).toBe(first.startedAt)
+  expect(await dock().listKept()).toHaveLength(1)
+})
+
+it('runs on under another agent, and no byte is lost or repeated', async () => {
+  const started = await start('for i in {1..100}; do echo $i; sleep 0.02; done; exit 7')
+  const response = await agent.app.request(pathOf(started, 'output/stdout?offset=0&follow=true'))
+  const reader = response.body!.getReader()
+  const first = Buffer.from((await reader.read()).value ?? []).toString()
+  agent = await host.startAgent()
+  expect(running()).toBe(1)
+  await reader.cancel()
+  const all = first + (await output(started, first.length))
+  expect(all).toBe(Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join(''))
+  expect((await ended(started)).end).toMatchObject({ exitCode: 7, reason: 'exited' })
+  expect(host.driver.ended).toEqual([])
+  agent = await host.startAgent()
+  expect((await dock().readKept(started.processId)).end).toMatchObject({ exitCode: 7 })
+})
+
+it('passes input on, also after another agent has started', async () => {
+  const started = await start('cat', { stdin: true })
+  const write = (offset: number, body: string) =>
+    agent.app.request(pathOf(started, `stdin?offset=${offset}`), { method: 'POST', body })
+  expect(await (await write(0, 'one ')).json()).toEqual({ offset: 4 })
+  agent = await host.startAgent()
+  expect(await (await write(0, 'one two')).json()).toEqual({ offset: 7 })
+  expect((await write(8, 'x')).status).toBe(409)
+  await agent.app.request(pathOf(started, 'stdin/close'), { method: 'POST' })
+  expect(await output(started)).toBe('one two')
+})
+
+it('ends with its timeout, counted from its start, also under another agent', async () => {
+  const started = await start('sleep 600', { timeoutMs: 60_000 })
+  agent = await host.startAgent()
+  host.clock.advance(59_000)
+  expect((await dock().readKept(started.processId)).end).toBe(null)
+  const endAfterAnotherSecond = async () => {
+    host.clock.advance(1_000)
+    return (await dock().readKept(started.processId)).end?.reason
+  }
+  await expect.poll(endAfterAnotherSecond).toBe('timed_out')
+})
+
+it('can be signalled', async () => {
+  const started = await start('sleep 600')
+  await dock().signalKept(started.processId, { signal: 'TERM', target: 'group' })
+  expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: 'TERM', reason: 'signaled' })
+})
+
+it('allows 32 running processes, and keeps 32 that have ended', async () => {
+  const all = await Promise.all(Array.from({ length: 32 }, () => start('cat', { stdin: true })))
+  await expect(start('true')).rejects.toMatchObject({ code: 'busy' })
+  expect(running()).toBe(32)
+  for (const each of all) await dock().signalKept(each.processId, { signal: 'KILL', target: 'group' })
+  await Promise.all(all.map(ended))
+  const last = await start('true')
+  await ended(last)
+  await start('true')
+  const left = await dock().listKept()
+  expect(left.length).toBeLessThanOrEqual(34)
+  expect(left.some(({ processId }) => processId === all[0]?.processId)).toBe(false)
+})
+
+it('leaves nothing of a program that does not start', async () => {
+  const refused = start('', { command: undefined, argv: ['/does/not/exist'] })
+  await expect(refused).rejects.toThrow()
+  expect(await dock().listKept()).toEqual([])
+})
+
+it('is removed with its Dock', async () => {
+  const started = await start('sleep 600')
+  await dock().destroy({ operationId: newOperationId(), generation: 1 })
+  expect(await dock().listKept()).toEqual([])
+  const response = await agent.app.request(pathOf(started, 'output/stdout?offset=0&follow=true'))
+  expect(response.status).toBe(404)
+  agent = await host.startAgent()
+  expect(await dock().listKept()).toEqual([])
+})
+
+it('has ended with its sandbox, and its output stays', async () => {
+  const started = await start('echo begun; sleep 600')
+  await expect.poll(async () => (await dock().readKept(started.processId)).stdout.end).toBe(6)
+  host.driver.kill(dockId)
+  expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: null, reason: 'dock_ended' })
+  expect(await output(started)).toBe('begun\n')
+})
