@@ -32,6 +32,7 @@ import { createLimitsModule } from './modules/limits/index.ts'
 import { createNotificationsModule } from './modules/notifications/index.ts'
 import { createOrganizationsModule, type OrganizationRemoval } from './modules/organizations/index.ts'
 import { createPortsModule } from './modules/ports/index.ts'
+import { createProcessesModule } from './modules/processes/index.ts'
 import { createTerminalsModule } from './modules/terminals/index.ts'
 import { createPublicWeb, createWebhooksModule, type PublicWeb } from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
@@ -192,6 +193,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { accessSignals } = accounts
   const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
+  const processes = createProcessesModule({ db, clock, rateLimits, hosts, activity, accessSignals })
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
     config.portsDomain &&
@@ -218,6 +220,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       notifications,
       organizations,
       ports,
+      processes,
       terminals,
       webhooks,
     },

@@ -8,9 +8,9 @@ const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const create = (body: object) => routes.createDock.body.safeParse({ workspaceId: id, ...body })
 const exec = (body: object) => routes.execInDock.body.safeParse({ command: 'true', ...body }).success
 
-test('there are 126 distinct routes, all under /v1', () => {
+test('there are 135 distinct routes, all under /v1', () => {
   const all = (Object.values(routes) as Route[]).map((route) => `${route.method} ${route.path}`)
-  expect(new Set(all).size).toBe(126)
+  expect(new Set(all).size).toBe(135)
   expect(all.filter((route) => !route.includes(' /v1/'))).toEqual([])
 })
 
@@ -18,7 +18,7 @@ test('an id in a path is not case-sensitive', () => {
   const notUuids = ['readOperation', 'removeConnection']
   for (const [name, { path, params }] of Object.entries(routes) as [string, Route][]) {
     if (!path.includes('/:id') || notUuids.includes(name)) continue
-    const others = { port: '80', userId: id, invitationId: id, deliveryId: id }
+    const others = { port: '80', userId: id, invitationId: id, deliveryId: id, pid: id }
     expect(params?.parse({ ...others, id: id.toUpperCase() }), name).toMatchObject({ id })
   }
 })

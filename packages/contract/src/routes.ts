@@ -15,6 +15,7 @@ import { limitRoutes } from './routes/limits.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { organizationRoutes } from './routes/organizations.ts'
+import { processExtensionRoutes } from './routes/process-extensions.ts'
 import { runRoutes } from './routes/runs.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { templateRoutes } from './routes/templates.ts'
@@ -26,6 +27,7 @@ export const routes = {
   ...dockRoutes,
   ...dockAccessRoutes,
   ...fileExtensionRoutes,
+  ...processExtensionRoutes,
   ...operationRoutes,
   ...imageRoutes,
   ...snapshotRoutes,

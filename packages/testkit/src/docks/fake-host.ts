@@ -19,6 +19,7 @@ import {
 } from '@dock/control-plane/src/modules/hosts/index.ts'
 import { fakeCaptures, fakeImages } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
+import { fakeKeptProcesses } from './fake-kept-processes.ts'
 
 type Method =
   | 'start'
@@ -68,6 +69,8 @@ export function inventoryOf<Over extends object>(over?: Over) {
 
 export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
+  /** Starts of kept processes that arrived, oldest first. */
+  startsOfKept: ReturnType<typeof fakeKeptProcesses>['startsOfKept']
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
   /** Docks whose disk the host keeps without knowing their generation. Reports of the test worlds contain them. */
@@ -152,8 +155,15 @@ export function createFakeHost(hostId: string): FakeHost {
     const known = sandboxes.get(dockId)
     return known?.state === 'running' && known.generation === generation
   })
+  const keptProcesses = fakeKeptProcesses((dockId, generation) => {
+    if (connections.unreachable) throw connections.unreachable
+    const known = sandboxes.get(dockId)
+    const isAlive = known?.state === 'running' && (generation === null || known.generation === generation)
+    if (!isAlive) throw new HostRefused('not_running', 'no sandbox')
+  })
   const host: FakeHost = {
     ...connections,
+    ...keptProcesses,
     connections,
     sandboxes,
     captures,

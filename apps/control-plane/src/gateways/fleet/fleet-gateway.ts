@@ -34,6 +34,7 @@ import * as z from 'zod'
 import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/hosts/index.ts'
 import { createCaptureCalls } from './capture-calls.ts'
 import { createDockConnections } from './dock-connections.ts'
+import { createKeptProcessCalls } from './kept-process-calls.ts'
 import { translateFailure } from './translate-failure.ts'
 
 const startTimeoutMs = 120_000
@@ -181,5 +182,6 @@ export function createFleetGateway(
     },
     ...createCaptureCalls(link),
     ...createDockConnections(link, dialBacks, precedence),
+    ...createKeptProcessCalls(link),
   }
 }

@@ -12,6 +12,7 @@ import type { LimitsModule } from '../../modules/limits/index.ts'
 import type { NotificationsModule } from '../../modules/notifications/index.ts'
 import type { OrganizationsModule } from '../../modules/organizations/index.ts'
 import type { PortsModule } from '../../modules/ports/index.ts'
+import type { ProcessesModule } from '../../modules/processes/index.ts'
 import type { SnapshotsModule } from '../../modules/snapshots/index.ts'
 import type { TemplatesModule } from '../../modules/templates/index.ts'
 import type { TerminalsModule } from '../../modules/terminals/index.ts'
@@ -30,6 +31,7 @@ import { limitHandlers } from './limits.ts'
 import { notificationHandlers } from './notifications.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './organizations.ts'
 import { portHandlers } from './ports.ts'
+import { processHandlers } from './processes.ts'
 import { snapshotHandlers } from './snapshots.ts'
 import { templateHandlers } from './templates.ts'
 import { terminalHandlers } from './terminals.ts'
@@ -49,6 +51,7 @@ export type RoutedModules = {
   notifications: NotificationsModule
   organizations: OrganizationsModule
   ports: PortsModule
+  processes: ProcessesModule
   snapshots: SnapshotsModule
   templates: TemplatesModule
   terminals: TerminalsModule
@@ -75,6 +78,7 @@ export function bindAllRoutes(modules: RoutedModules): Handlers {
     ...invitationHandlers(modules.organizations.context),
     ...workspaceHandlers(modules.organizations.context),
     ...portHandlers(modules.ports.context),
+    ...processHandlers(modules.processes.context),
     ...snapshotHandlers(modules.snapshots.context),
     ...templateHandlers(modules.templates),
     ...terminalHandlers(modules.terminals.context),

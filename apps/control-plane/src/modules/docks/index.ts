@@ -32,6 +32,7 @@ export type { OrganizationOf } from './environment/repositories/organization-of.
 export type { BootedDock } from './environment/repositories/passed-repositories.ts'
 export { upgradeDocks } from './environment/upgrade-docks.ts'
 export { execInDock } from './exec/exec-dock.ts'
+export { claimExecKey, type ExecKey, findExecKey, freeExecKey } from './exec/exec-key-store.ts'
 export { openDockProcess, requireExecAccess } from './exec/open-process.ts'
 export { type Adopted, adoptQuarantined } from './recovery/adopt-quarantined.ts'
 export { declareLost } from './recovery/declare-lost.ts'

@@ -26,5 +26,9 @@ export type DockReactions = {
   /** Completes Snapshots again that were lost with the host and whose captures it lists. */
   completeReturnedSnapshots(hostId: string, captures: readonly string[]): Promise<void>
   recordMemoryShortage(hostId: string, shortage: MemoryShortage): Promise<void>
+  /** Takes the number of kept processes in one Dock of the host. */
+  noteProcesses(hostId: string, report: { dockId: string; running: number }): Promise<void>
+  /** Takes the numbers of kept processes in all Docks of the host. */
+  noteAllProcesses(hostId: string, reports: readonly { dockId: string; running: number }[]): Promise<void>
   recordUsage(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }

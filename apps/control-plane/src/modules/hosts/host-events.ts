@@ -53,6 +53,8 @@ export function createHostEvents(
           return reactions.recover({ hostId, dockId: event.dockId, generation: event.generation }, true)
         case 'dock.out_of_memory':
           return reactions.recordMemoryShortage(hostId, event)
+        case 'dock.processes':
+          return reactions.noteProcesses(hostId, event)
         case 'pool.ready':
           for (const dock of await listUnused(db, [event.dock])) warmPools.add(hostId, dock)
           return

@@ -9,6 +9,7 @@ export type {
   GitConnected,
   HostFacts,
   KeptInstance,
+  KeptProcess,
   NamedChunk,
   ProcessEnd,
   Repository as ClonedRepository,
@@ -43,6 +44,7 @@ export type {
 } from './host-connections.ts'
 export type { HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
+export type { HostKeptProcesses, KeptOutputStream, KeptPlace } from './host-kept-processes.ts'
 export {
   endHostOrder,
   type HostOrder,

@@ -172,6 +172,10 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         await reactions.recover({ hostId, dockId, generation }, finding.died)
       }
     }
+    await reactions.noteAllProcesses(
+      hostId,
+      runtimes.map(({ dockId, processes }) => ({ dockId, running: processes ?? 0 })),
+    )
     await unblockOperationsOfHost(db, hostId, now)
     const unkept = await judgeCaptures(parts, hostId, captures ?? [])
     const unknown: FoundThing[] = [

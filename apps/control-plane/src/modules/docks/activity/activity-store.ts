@@ -35,3 +35,10 @@ export async function inactiveDocks(
       order by d.active_at, d.id limit ${inactivePage}`.execute(db)
   ).rows
 }
+
+/** Returns those of the Docks that are placed on the host. */
+export async function docksOfHost(db: Db, hostId: string, dockIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select d.id from docks d
+    where d.id = any(${dockIds}::uuid[]) and d.host_id = ${hostId} and d.placed`.execute(db)
+  return rows.map(({ id }) => id)
+}

@@ -1,5 +1,6 @@
 /** Reactions of the Docks module to events of hosts: reports, silence, return, and lost runtimes. */
 import type { DockReactions, LostRuntime } from '../../hosts/index.ts'
+import { createKeptProcessActivity } from '../activity/kept-processes.ts'
 import type { DockContext } from '../dock-context.ts'
 import { createDiskMarks } from '../usage/disk-marks.ts'
 import { saveMemoryShortage } from '../usage/memory-shortages.ts'
@@ -11,6 +12,7 @@ import { filterUnheld, recoverDock } from './recover-dock.ts'
 
 export function createDockReactions(context: DockContext): DockReactions {
   const diskMarks = createDiskMarks(context)
+  const keptProcesses = createKeptProcessActivity(context)
   const ownSamples = createOwnSamples(context)
   /** Lost runtimes whose Dock was held by an operation, by Dock id. They are recovered when the operation ends. */
   const held = new Map<string, { lost: LostRuntime; died: boolean }>()
@@ -35,6 +37,8 @@ export function createDockReactions(context: DockContext): DockReactions {
     },
     completeReturnedSnapshots: (hostId, captures) => completeReturnedSnapshots(context.db, hostId, captures),
     recordMemoryShortage: (hostId, shortage) => saveMemoryShortage(context, hostId, shortage),
+    noteProcesses: (hostId, report) => keptProcesses.note(hostId, report),
+    noteAllProcesses: (hostId, reports) => keptProcesses.noteAll(hostId, reports),
     recordUsage: async (hostId, samples) => {
       const own = await ownSamples(hostId, samples)
       await context.usage.record(hostId, own)

@@ -1,0 +1,36 @@
+/** Both outputs of a process in one response: one JSON object a line, which every language can read. */
+import type { KeptOutputStream } from '../hosts/index.ts'
+
+export type NamedOutput = KeptOutputStream & { name: 'stdout' | 'stderr' }
+
+type Next = { output: NamedOutput; iterator: AsyncIterator<Buffer>; result: IteratorResult<Buffer> }
+
+const lineOf = (line: object): Buffer => Buffer.from(`${JSON.stringify(line)}\n`)
+
+/**
+ * Yields `{stream, offset, data}` for each piece as it arrives, with its bytes in base64, and `{stream, offset, end: true}`
+ * at the end of each stream. The order between the streams is the order of arrival.
+ */
+export async function* outputLines(outputs: readonly NamedOutput[]): AsyncGenerator<Buffer> {
+  const next = async (output: NamedOutput, iterator: AsyncIterator<Buffer>): Promise<Next> => ({
+    ...{ output, iterator },
+    result: await iterator.next(),
+  })
+  const offsets = new Map(outputs.map(({ name, start }) => [name, start]))
+  const waiting = new Map(
+    outputs.map((output) => [output.name, next(output, output.body[Symbol.asyncIterator]())]),
+  )
+  while (waiting.size > 0) {
+    const { output, iterator, result } = await Promise.race(waiting.values())
+    const { name } = output
+    const offset = offsets.get(name) ?? 0
+    if (result.done) {
+      waiting.delete(name)
+      yield lineOf({ stream: name, offset, end: true })
+      continue
+    }
+    offsets.set(name, offset + result.value.length)
+    waiting.set(name, next(output, iterator))
+    yield lineOf({ stream: name, offset, data: result.value.toString('base64') })
+  }
+}

@@ -1,0 +1,59 @@
+/** POST /v1/docks/:id/processes/:pid/stdin, …/stdin/close, …/resize and …/signal */
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { ProcessInput, RouteBody, routes } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import type { ProcessContext } from '../process-context.ts'
+import { callHost } from '../require-process.ts'
+
+type ProcessParams = { id: string; pid: string }
+type Done = { done: true }
+
+/** Passes the body on as the process reads it. Returns the offset of the next byte. */
+export async function writeInput(
+  context: ProcessContext,
+  caller: Visitor,
+  params: ProcessParams,
+  { offset }: { offset: number },
+  body: ReadableStream<Uint8Array>,
+): Promise<ProcessInput> {
+  const close = context.streams.add(caller.userId)
+  const bytes = Readable.fromWeb(body as NodeReadableStream)
+  try {
+    return await callHost(context, caller, params, (place) =>
+      context.hosts.writeKeptInput(place, offset, bytes),
+    )
+  } finally {
+    bytes.destroy()
+    close()
+  }
+}
+
+export async function closeInput(
+  context: ProcessContext,
+  caller: Visitor,
+  params: ProcessParams,
+): Promise<Done> {
+  await callHost(context, caller, params, context.hosts.closeKeptInput)
+  return { done: true }
+}
+
+export async function resizeProcess(
+  context: ProcessContext,
+  caller: Visitor,
+  params: ProcessParams,
+  size: RouteBody<(typeof routes)['resizeDockProcess']>,
+): Promise<Done> {
+  await callHost(context, caller, params, (place) => context.hosts.resizeKept(place, size))
+  return { done: true }
+}
+
+export async function signalProcess(
+  context: ProcessContext,
+  caller: Visitor,
+  params: ProcessParams,
+  body: RouteBody<(typeof routes)['signalDockProcess']>,
+): Promise<Done> {
+  await callHost(context, caller, params, (place) => context.hosts.signalKept(place, body))
+  return { done: true }
+}
