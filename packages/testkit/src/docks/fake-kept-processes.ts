@@ -124,7 +124,7 @@ export function fakeKeptProcesses(
       clearTimeout(timer)
       return view(found)
     },
-    signalKept: async (place, { signal }) => find(place).local.signal(signal),
+    signalKept: async (place, { signal, target }) => find(place).local.signal(signal, target),
     resizeKept: async (place, { cols, rows }) => {
       const { request, local } = find(place)
       if (!request.pty) throw new HostRefused('conflict', 'the process has no terminal')
@@ -133,8 +133,7 @@ export function fakeKeptProcesses(
     openKeptOutput: async (place, stream, { offset, follow }) => {
       find(place)
       const output = (await keeper()).find(place.dockId, place.processId).output(stream)
-      if (offset > output.end)
-        throw new HostRefused('conflict', `the output has ${output.end} bytes so far`)
+      if (offset > output.end) throw new HostRefused('conflict', `the output has ${output.end} bytes so far`)
       const start = Math.max(offset, output.first)
       const body = new PassThrough()
       void readOutput(output, start, follow, body)

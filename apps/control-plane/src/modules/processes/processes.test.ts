@@ -173,7 +173,8 @@ it('counts open streams, and releases them when their clients leave', async () =
 
 it('keeps a Dock running while a host reports processes, also after a restart', async () => {
   const stateOf = async () =>
-    (await sql<{ state: string }>`select state from docks where id = ${dockId}`.execute(world.db)).rows[0]?.state
+    (await sql<{ state: string }>`select state from docks where id = ${dockId}`.execute(world.db)).rows[0]
+      ?.state
   const sandbox = world.host.sandboxes.get(dockId)!
   world.host.sandboxes.set(dockId, { ...sandbox, processes: 1 })
   await world.report()
