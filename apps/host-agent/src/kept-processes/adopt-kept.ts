@@ -1,7 +1,8 @@
 /** Kept processes at the agent's start: those of an adopted sandbox run on, all others have ended. */
 import { processEndOf, type SandboxHandle } from '@dock/runtime'
 import type { DockState } from '../docks/dock-state.ts'
-import { createKeptProcess, type KeptProcess, recordEnd } from './kept-processes.ts'
+import { createKeptProcess, type KeptProcess } from './kept-process.ts'
+import { recordEnd } from './kept-processes.ts'
 import { endKept, watchTimeout } from './start-kept.ts'
 
 /** Reads the records of the Dock. Call it before anything else needs them. Nothing runs yet. */

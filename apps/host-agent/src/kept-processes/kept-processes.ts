@@ -1,40 +1,9 @@
 /** The kept processes of one Dock: those that run, and the latest that have ended. */
 import { type KeptEnd, type KeptProcess as KeptProcessView, keptEndedMax } from '@dock/host-protocol'
-import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
 import type { StreamsState } from '../process-keeper/kept-streams.ts'
-import type { KeptRecord } from './kept-record.ts'
-
-export type KeptProcess = {
-  record: KeptRecord
-  /** The sandbox in which it runs. Null after its end. */
-  sandbox: SandboxHandle | null
-  /** Resolves when the process has ended and its record says so. Never rejects. */
-  readonly ended: Promise<void>
-  readonly markEnded: () => void
-  /** Why the agent ends it, if it does. */
-  endedBecause: 'timed_out' | 'keeper_lost' | null
-}
-
-/** By id, oldest first. */
-export type KeptProcesses = Map<string, KeptProcess>
-
-export function createKeptProcess(record: KeptRecord, sandbox: SandboxHandle | null): KeptProcess {
-  const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>()
-  if (record.end) markEnded()
-  return { record, sandbox, ended, markEnded, endedBecause: null }
-}
-
-export function isRunning({ record }: KeptProcess): boolean {
-  return record.end === null
-}
-
-export function countRunning(kept: KeptProcesses): number {
-  let running = 0
-  for (const each of kept.values()) if (isRunning(each)) running += 1
-  return running
-}
+import { countRunning, isRunning, type KeptProcess } from './kept-process.ts'
 
 /** Throws `not_found`. */
 export function requireKept({ kept }: DockState, processId: string): KeptProcess {

@@ -11,15 +11,8 @@ import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
 import type { PipePaths } from '../process-keeper/pipes.ts'
 import { type DockProcess, openProcess } from '../processes/open-process.ts'
-import {
-  countRunning,
-  createKeptProcess,
-  type KeptProcess,
-  readKept,
-  recordEnd,
-  removeEnded,
-  reportRunning,
-} from './kept-processes.ts'
+import { countRunning, createKeptProcess, type KeptProcess } from './kept-process.ts'
+import { readKept, recordEnd, removeEnded, reportRunning } from './kept-processes.ts'
 import type { KeptRecord } from './kept-record.ts'
 
 const shownLengthMax = 1024
