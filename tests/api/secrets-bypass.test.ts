@@ -7,6 +7,8 @@ import { startControlPlaneWithHost, type TestControlPlane, type TestPerson } fro
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ask, makeTenant, type Tenant } from './support/tenant.ts'
 
+/** No process has this id. */
+const absent = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const refusal = 'environment_secrets_admin_only'
 
 let server: TestControlPlane
@@ -58,6 +60,15 @@ const waysTo = ({ running, stopped, snapshot, template, environment }: Things) =
     'delete in a Dock': ['DELETE', `/v1/docks/${running}/files?path=/absent/a`],
     'folder made in a Dock': ['POST', `/v1/docks/${running}/files/mkdir`, { path: '/absent/a' }],
     'move in a Dock': ['POST', `/v1/docks/${running}/files/move`, { from: '/absent/a', to: '/absent/b' }],
+    process: ['POST', `/v1/docks/${running}/processes`, run],
+    'list of processes': ['GET', `/v1/docks/${running}/processes`],
+    'state of a process': ['GET', `/v1/docks/${running}/processes/${absent}`],
+    'output of a process': ['GET', `/v1/docks/${running}/processes/${absent}/output`],
+    'input of a process': ['POST', `/v1/docks/${running}/processes/${absent}/stdin?offset=0`],
+    'end of input of a process': ['POST', `/v1/docks/${running}/processes/${absent}/stdin/close`],
+    'size of a process': ['POST', `/v1/docks/${running}/processes/${absent}/resize`, { cols: 1, rows: 1 }],
+    'signal to a process': ['POST', `/v1/docks/${running}/processes/${absent}/signal`, { signal: 'HUP' }],
+    'wait for a process': ['GET', `/v1/docks/${running}/processes/${absent}/wait`],
     'list of ports': ['GET', `/v1/docks/${running}/ports`],
     port: ['POST', `/v1/docks/${running}/ports`, { port: 8080 }],
     'end of a port': ['DELETE', `/v1/docks/${running}/ports/8080`],

@@ -10,6 +10,9 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   execInDock: () => ({ command: 'true' }),
   makeDockFolder: () => ({ path: '/absent/folder' }),
   moveDockFile: () => ({ from: '/absent/a', to: '/absent/b' }),
+  startDockProcess: () => ({ command: 'true' }),
+  resizeDockProcess: () => ({ cols: 80, rows: 24 }),
+  signalDockProcess: () => ({ signal: 'TERM' }),
   exposePort: () => ({ port: 8080 }),
   createTemplate: ({ dockId }) => ({ dockId, name: 'template' }),
   createEnvironment: ({ organizationId }) => ({ organizationId, name: 'another' }),
@@ -59,5 +62,6 @@ export const queries: Readonly<Partial<Record<RouteName, Record<string, string>>
   deleteDockFile: { path: '/absent/a' },
   listDockFiles: { path: '/absent' },
   watchDockFiles: { path: '/absent' },
+  writeDockProcessInput: { offset: '0' },
   connectTerminal: { ticket: 'x' },
 }

@@ -155,12 +155,15 @@ export function createFakeHost(hostId: string): FakeHost {
     const known = sandboxes.get(dockId)
     return known?.state === 'running' && known.generation === generation
   })
-  const keptProcesses = fakeKeptProcesses((dockId, generation) => {
-    if (connections.unreachable) throw connections.unreachable
-    const known = sandboxes.get(dockId)
-    const isAlive = known?.state === 'running' && (generation === null || known.generation === generation)
-    if (!isAlive) throw new HostRefused('not_running', 'no sandbox')
-  })
+  const keptProcesses = fakeKeptProcesses(
+    (dockId, generation) => {
+      if (connections.unreachable) throw connections.unreachable
+      const known = sandboxes.get(dockId)
+      const isAlive = known?.state === 'running' && (generation === null || known.generation === generation)
+      if (!isAlive) throw new HostRefused('not_running', 'no sandbox')
+    },
+    () => connections.confinesProcesses,
+  )
   const host: FakeHost = {
     ...connections,
     ...keptProcesses,

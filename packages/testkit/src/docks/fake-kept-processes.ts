@@ -37,9 +37,13 @@ const refuse = (error: unknown): never => {
   throw error
 }
 
-/** `enter` throws the error that a host has for a Dock that does not run with this generation (null: with any). */
+/**
+ * `enter` throws the error that a host has for a Dock that does not run with this generation (null: with any). While
+ * `isConfined` returns true, a program that ends at once takes the place of every other one.
+ */
 export function fakeKeptProcesses(
   enter: (dockId: string, generation: number | null) => void,
+  isConfined: () => boolean,
 ): HostKeptProcesses & { startsOfKept: StartKeptProcess[] } {
   const kept = new Map<string, Kept>()
   const startsOfKept: StartKeptProcess[] = []
@@ -77,9 +81,10 @@ export function fakeKeptProcesses(
     try {
       const local = await openLocalProcess(
         {
-          argv: argv ?? ['/bin/bash', '-lc', command ?? ''],
+          // Requests that tests generate may name any program.
+          argv: isConfined() ? ['/bin/true'] : (argv ?? ['/bin/bash', '-lc', command ?? '']),
           env: { HOME: folder, USER: 'user', PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
-          cwd: cwd ?? folder,
+          cwd: isConfined() ? folder : (cwd ?? folder),
           descriptors: [input, output, errors],
           ...(pty ? { pty } : {}),
         },
