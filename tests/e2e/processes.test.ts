@@ -14,8 +14,8 @@ afterAll(() =>
   client.call('deleteDock', { params, headers: { 'x-confirm-delete': params.id } }).catch(() => undefined),
 )
 
-const start = (body: object) =>
-  client.call('startDockProcess', { params, body: { command: 'true', ...body } as { command: string } })
+const start = (body: { command?: string; argv?: string[]; [more: string]: unknown }) =>
+  client.call('startDockProcess', { params, body })
 const placeOf = ({ id }: { id: string }) => ({ ...params, pid: id })
 const output = async (process: { id: string }, query: Record<string, unknown> = {}) =>
   Buffer.from(
@@ -70,11 +70,12 @@ it('lets a daemon live on after its end', async () => {
 })
 
 it('delivers a flood completely to a reader that follows', async () => {
-  const started = await start({ command: 'seq 1 2000000' })
+  const started = await start({ command: 'read; seq 1 2000000', stdin: true })
   const response = await fetch(
     `${admin.baseUrl}/v1/docks/${params.id}/processes/${started.id}/output?follow=true`,
     { headers: { authorization: `Bearer ${admin.apiKey}` } },
   )
+  await client.call('writeDockProcessInput', { params: placeOf(started), query: { offset: 0 }, body: '\n' })
   const text = await response.text()
   expect(text.length).toBe(14_888_896)
   expect(text.endsWith('\n1999999\n2000000\n')).toBe(true)

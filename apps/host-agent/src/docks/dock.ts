@@ -5,10 +5,7 @@
 import type { Socket } from 'node:net'
 import type * as protocol from '@dock/host-protocol'
 import { loadKept } from '../kept-processes/adopt-kept.ts'
-import { resizeKept, signalKept, waitForKept } from '../kept-processes/control-kept.ts'
-import { countRunning, isRunning } from '../kept-processes/kept-process.ts'
-import { listKept, readKept, requireKept } from '../kept-processes/kept-processes.ts'
-import { endKept, startKept } from '../kept-processes/start-kept.ts'
+import { createKeptCommands, type KeptCommands } from '../kept-processes/kept-commands.ts'
 import { connectPort } from '../ports/connect-port.ts'
 import { type DockProcess, openProcess, resizeProcess, signalProcess } from '../processes/open-process.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
@@ -33,11 +30,14 @@ type CommandId = { operationId: string; generation: number }
 export class Dock {
   readonly #state: DockState
   readonly #lane = new CommandLane()
+  /** The commands on kept processes. */
+  readonly kept: KeptCommands
   #cloning: { operationId: string; answer: Promise<protocol.ClonedRepositories> } | null = null
   #setup: { operationId: string; answer: Promise<protocol.SetupOutcome> } | null = null
 
   constructor(dockId: string, parts: DockParts, known: DockRecord | UnreadableRecord | null) {
     this.#state = new DockState(dockId, parts, known, () => this.#onDeath())
+    this.kept = createKeptCommands(this.#state)
   }
 
   get record(): DockRecord | null {
@@ -137,42 +137,6 @@ export class Dock {
     return signalProcess(this.#state, processId, signal)
   }
 
-  /** Starts a process that outlives this agent. See {@link startKept}. */
-  startKept(request: protocol.StartKeptProcess): Promise<protocol.KeptProcess> {
-    return startKept(this.#state, request)
-  }
-
-  listKept(): Promise<protocol.KeptProcess[]> {
-    return listKept(this.#state)
-  }
-
-  readKept(processId: string): Promise<protocol.KeptProcess> {
-    return readKept(this.#state, processId)
-  }
-
-  /** Throws `not_found`. */
-  requireKept(processId: string): void {
-    requireKept(this.#state, processId)
-  }
-
-  waitForKept(processId: string, ms: number): Promise<protocol.KeptProcess> {
-    return waitForKept(this.#state, processId, ms)
-  }
-
-  signalKept(processId: string, signal: protocol.SignalKeptProcess): Promise<void> {
-    return signalKept(this.#state, processId, signal)
-  }
-
-  resizeKept(processId: string, size: protocol.TerminalSize): Promise<void> {
-    return resizeKept(this.#state, processId, size)
-  }
-
-  /** The keeper died, and with it the pipes of all kept processes. Ends them. */
-  endKeptProcesses(): void {
-    for (const process of this.#state.kept.values())
-      if (isRunning(process) && process.sandbox) endKept(this.#state, process, process.sandbox, 'keeper_lost')
-  }
-
   connectPort(port: number, request: protocol.ConnectPort): Promise<Socket> {
     return connectPort(this.#state, port, request)
   }
@@ -257,7 +221,7 @@ export class Dock {
       ip,
       state: phase === 'stopping' ? 'running' : phase,
       ...(ended && { ended }),
-      ...(this.#state.kept.size > 0 && { processes: countRunning(this.#state.kept) }),
+      ...this.kept.report(),
     }
   }
 

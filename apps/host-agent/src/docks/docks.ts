@@ -57,7 +57,7 @@ export class Docks {
 
   /** The process keeper died. Ends the processes whose pipes it held. */
   endKeptProcesses(): void {
-    for (const dock of this.#docks.values()) dock.endKeptProcesses()
+    for (const dock of this.#docks.values()) dock.kept.endAll()
   }
 
   /** Removes fences that are older than a day, and the oldest ones beyond {@link fencesMax}. */
@@ -151,6 +151,7 @@ export class Docks {
       this.#forget(dockId)
     }
     await this.#removeOrphans(adopted, leftAlone)
+    await this.#removeStrayProcesses()
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
   }
 
@@ -189,6 +190,16 @@ export class Docks {
       }
     }
     await Promise.all(Array.from({ length: shutdownsAtOnce }, worker))
+  }
+
+  /** Removes what is kept of processes whose Dock this host does not know. */
+  async #removeStrayProcesses(): Promise<void> {
+    const { keptRecords, keeper } = this.#parts
+    for (const dockId of await keptRecords.docks()) {
+      if (this.#docks.has(dockId)) continue
+      await keeper.removeDock(dockId)
+      await keptRecords.removeDock(dockId)
+    }
   }
 
   /** Must run before networks and disks are removed: a sandbox whose agent died while starting it still uses them. */

@@ -26,7 +26,7 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
     const [dockId, processId] = places(context)
     const stream = parse(protocol.keptStream, context.req.param('stream'))
     const query = parse(protocol.keptOutputQuery, context.req.query())
-    knownDock(view, context).requireKept(processId)
+    knownDock(view, context).kept.require(processId)
     const { first, start, body } = await keeper.openOutput(dockId, processId, stream, query)
     return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, {
       headers: {
@@ -39,7 +39,7 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
   app.post('/docks/:dockId/kept/:processId/stdin', async (context) => {
     const [dockId, processId] = places(context)
     const { offset } = parse(protocol.keptOffsetQuery, context.req.query())
-    knownDock(view, context).requireKept(processId)
+    knownDock(view, context).kept.require(processId)
     const { body } = context.req.raw
     const bytes = body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([])
     return context.json(await keeper.writeInput(dockId, processId, offset, bytes))
@@ -52,31 +52,31 @@ export function addKeptProcessRoutes(app: Hono, view: HostView): void {
   app.post('/docks/:dockId/kept', async (context) => {
     precedence.take()
     const request = await readBody(context, protocol.startKeptProcess)
-    return context.json(await knownDock(view, context).startKept(request))
+    return context.json(await knownDock(view, context).kept.start(request))
   })
   app.get('/docks/:dockId/kept', async (context) =>
-    context.json({ processes: await knownDock(view, context).listKept() }),
+    context.json({ processes: await knownDock(view, context).kept.list() }),
   )
   app.get('/docks/:dockId/kept/:processId', async (context) =>
-    context.json(await knownDock(view, context).readKept(uuidParameter(context, 'processId'))),
+    context.json(await knownDock(view, context).kept.read(uuidParameter(context, 'processId'))),
   )
   app.get('/docks/:dockId/kept/:processId/wait', async (context) => {
     const { ms } = parse(protocol.waitQuery, context.req.query())
-    return context.json(await knownDock(view, context).waitForKept(uuidParameter(context, 'processId'), ms))
+    return context.json(await knownDock(view, context).kept.wait(uuidParameter(context, 'processId'), ms))
   })
   app.post('/docks/:dockId/kept/:processId/signal', async (context) => {
     const signal = await readBody(context, protocol.signalKeptProcess)
-    await knownDock(view, context).signalKept(uuidParameter(context, 'processId'), signal)
+    await knownDock(view, context).kept.signal(uuidParameter(context, 'processId'), signal)
     return context.json({})
   })
   app.post('/docks/:dockId/kept/:processId/resize', async (context) => {
     const size = await readBody(context, protocol.terminalSize)
-    await knownDock(view, context).resizeKept(uuidParameter(context, 'processId'), size)
+    await knownDock(view, context).kept.resize(uuidParameter(context, 'processId'), size)
     return context.json({})
   })
   app.post('/docks/:dockId/kept/:processId/stdin/close', async (context) => {
     const [dockId, processId] = places(context)
-    knownDock(view, context).requireKept(processId)
+    knownDock(view, context).kept.require(processId)
     await keeper.closeInput(dockId, processId)
     return context.json({})
   })

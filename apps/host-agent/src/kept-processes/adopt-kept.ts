@@ -52,7 +52,11 @@ const adopt = async (dock: DockState, process: KeptProcess, sandbox: SandboxHand
   try {
     const streams = (await keeper.states(dock.dockId))[processId]
     if (!streams || streams.lost) endKept(dock, process, sandbox, 'keeper_lost')
-    else watchTimeout(dock, process, sandbox)
+    else {
+      // The earlier agent may have died before it did this.
+      await keeper.markStarted(dock.dockId, processId)
+      watchTimeout(dock, process, sandbox)
+    }
     const code = reference && (await driver.waitForExec?.(sandbox, reference))
     const end = code == null ? { exitCode: null, signal: null } : processEndOf(code)
     const known = code == null ? 'lost' : end.signal === null ? 'exited' : 'signaled'

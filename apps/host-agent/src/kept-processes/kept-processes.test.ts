@@ -20,13 +20,13 @@ afterEach(async () => {
 
 const dock = () => agent.docks.getForCommand(dockId)
 const start = (command: string, change: Partial<StartKeptProcess> = {}): Promise<KeptProcess> =>
-  dock().startKept({ processId: newUuid(), generation: 1, command, env: {}, stdin: false, ...change })
+  dock().kept.start({ processId: newUuid(), generation: 1, command, env: {}, stdin: false, ...change })
 const pathOf = ({ processId }: KeptProcess, rest: string) => `/docks/${dockId}/kept/${processId}/${rest}`
 const output = async (process: KeptProcess, offset = 0, by = agent): Promise<string> => {
   const response = await by.app.request(pathOf(process, `output/stdout?offset=${offset}&follow=true`))
   return response.text()
 }
-const ended = ({ processId }: KeptProcess) => dock().waitForKept(processId, 60_000)
+const ended = ({ processId }: KeptProcess) => dock().kept.wait(processId, 60_000)
 const running = () => dock().report()?.processes
 
 it('runs a process whose output can be read after its end', async () => {
@@ -36,7 +36,7 @@ it('runs a process whose output can be read after its end', async () => {
     end: { exitCode: 3, signal: null, reason: 'exited' },
   })
   expect(await output(started)).toBe('out\n')
-  expect(await dock().listKept()).toHaveLength(1)
+  expect(await dock().kept.list()).toHaveLength(1)
   expect(running()).toBe(0)
 })
 
@@ -44,7 +44,7 @@ it('starts a process once, whatever is repeated', async () => {
   const processId = newUuid()
   const [first, second] = [await start('cat', { processId, stdin: true }), await start('cat', { processId })]
   expect(second.startedAt).toBe(first.startedAt)
-  expect(await dock().listKept()).toHaveLength(1)
+  expect(await dock().kept.list()).toHaveLength(1)
 })
 
 it('runs on under another agent, and no byte is lost or repeated', async () => {
@@ -60,7 +60,7 @@ it('runs on under another agent, and no byte is lost or repeated', async () => {
   expect((await ended(started)).end).toMatchObject({ exitCode: 7, reason: 'exited' })
   expect(host.driver.ended).toEqual([])
   agent = await host.startAgent()
-  expect((await dock().readKept(started.processId)).end).toMatchObject({ exitCode: 7 })
+  expect((await dock().kept.read(started.processId)).end).toMatchObject({ exitCode: 7 })
 })
 
 it('passes input on, also after another agent has started', async () => {
@@ -79,17 +79,17 @@ it('ends with its timeout, counted from its start, also under another agent', as
   const started = await start('sleep 600', { timeoutMs: 60_000 })
   agent = await host.startAgent()
   host.clock.advance(59_000)
-  expect((await dock().readKept(started.processId)).end).toBe(null)
+  expect((await dock().kept.read(started.processId)).end).toBe(null)
   const endAfterAnotherSecond = async () => {
     host.clock.advance(1_000)
-    return (await dock().readKept(started.processId)).end?.reason
+    return (await dock().kept.read(started.processId)).end?.reason
   }
   await expect.poll(endAfterAnotherSecond).toBe('timed_out')
 })
 
 it('can be signalled', async () => {
   const started = await start('sleep 600')
-  await dock().signalKept(started.processId, { signal: 'TERM', target: 'group' })
+  await dock().kept.signal(started.processId, { signal: 'TERM', target: 'group' })
   expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: 'TERM', reason: 'signaled' })
 })
 
@@ -97,12 +97,12 @@ it('allows 32 running processes, and keeps 32 that have ended', async () => {
   const all = await Promise.all(Array.from({ length: 32 }, () => start('cat', { stdin: true })))
   await expect(start('true')).rejects.toMatchObject({ code: 'busy' })
   expect(running()).toBe(32)
-  for (const each of all) await dock().signalKept(each.processId, { signal: 'KILL', target: 'group' })
+  for (const each of all) await dock().kept.signal(each.processId, { signal: 'KILL', target: 'group' })
   await Promise.all(all.map(ended))
   const last = await start('true')
   await ended(last)
   await start('true')
-  const left = await dock().listKept()
+  const left = await dock().kept.list()
   expect(left.length).toBeLessThanOrEqual(34)
   expect(left.some(({ processId }) => processId === all[0]?.processId)).toBe(false)
 })
@@ -110,22 +110,22 @@ it('allows 32 running processes, and keeps 32 that have ended', async () => {
 it('leaves nothing of a program that does not start', async () => {
   const refused = start('', { command: undefined, argv: ['/does/not/exist'] })
   await expect(refused).rejects.toThrow()
-  expect(await dock().listKept()).toEqual([])
+  expect(await dock().kept.list()).toEqual([])
 })
 
 it('is removed with its Dock', async () => {
   const started = await start('sleep 600')
   await dock().destroy({ operationId: newOperationId(), generation: 1 })
-  expect(await dock().listKept()).toEqual([])
+  expect(await dock().kept.list()).toEqual([])
   const response = await agent.app.request(pathOf(started, 'output/stdout?offset=0&follow=true'))
   expect(response.status).toBe(404)
   agent = await host.startAgent()
-  expect(await dock().listKept()).toEqual([])
+  expect(await dock().kept.list()).toEqual([])
 })
 
 it('has ended with its sandbox, and its output stays', async () => {
   const started = await start('echo begun; sleep 600')
-  await expect.poll(async () => (await dock().readKept(started.processId)).stdout.end).toBe(6)
+  await expect.poll(async () => (await dock().kept.read(started.processId)).stdout.end).toBe(6)
   host.driver.kill(dockId)
   expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: null, reason: 'dock_ended' })
   expect(await output(started)).toBe('begun\n')

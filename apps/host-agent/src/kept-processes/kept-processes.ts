@@ -45,8 +45,9 @@ export async function removeEnded(dock: DockState, max: number = keptEndedMax): 
   const ended = [...dock.kept.values()].filter((each) => !isRunning(each))
   for (const { record } of ended.slice(0, Math.max(0, ended.length - max))) {
     dock.kept.delete(record.processId)
-    await dock.parts.keptRecords.remove(dock.dockId, record.processId)
+    // The record last: while it is there, the next agent knows of the output.
     await dock.parts.keeper.remove(dock.dockId, record.processId)
+    await dock.parts.keptRecords.remove(dock.dockId, record.processId)
   }
 }
 
@@ -56,8 +57,8 @@ export async function removeAllKept(dock: DockState): Promise<void> {
   if (kept.size === 0) return
   kept.clear()
   try {
-    await parts.keptRecords.removeDock(dockId)
     await parts.keeper.removeDock(dockId)
+    await parts.keptRecords.removeDock(dockId)
   } catch (error) {
     logger.warn({ err: error }, 'could not remove the kept processes of a Dock')
   }

@@ -35,7 +35,7 @@ afterEach(async () => {
 /** Starts a real program with the keeper's pipes as its streams, as the agent does. */
 const start = async (script: string, by = keeper) => {
   const id = newUuid()
-  const paths = await by.create(dockId, id, { stderr: true })
+  const paths = await by.create(dockId, id, { stdin: true, stderr: true })
   const descriptors = [
     openSync(paths.stdin, 'r'),
     openSync(paths.stdout, 'w'),

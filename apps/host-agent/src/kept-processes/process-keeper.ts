@@ -13,7 +13,7 @@ import type { Logger } from '@dock/foundation'
 import { firstOffsetHeader, startOffsetHeader } from '@dock/host-protocol'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { KeeperSettings } from '../process-keeper/keeper-settings.ts'
-import type { StreamName, StreamsState } from '../process-keeper/kept-streams.ts'
+import type { StreamName, StreamsState, WantedStreams } from '../process-keeper/kept-streams.ts'
 import type { PipePaths } from '../process-keeper/pipes.ts'
 
 const program = fileURLToPath(new URL('../process-keeper/main.ts', import.meta.url))
@@ -76,7 +76,7 @@ export class ProcessKeeper {
   }
 
   /** Makes the pipes of a process. They are ready to be opened by path. */
-  async create(dockId: string, id: string, wanted: { stderr: boolean }): Promise<PipePaths> {
+  async create(dockId: string, id: string, wanted: WantedStreams): Promise<PipePaths> {
     const paths = await this.#ask<PipePaths>('POST', `/docks/${dockId}/processes/${id}`, wanted)
     void this.#watch()
     return paths

@@ -9,10 +9,11 @@ import {
 import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
+import type { StreamsState } from '../process-keeper/kept-streams.ts'
 import type { PipePaths } from '../process-keeper/pipes.ts'
 import { type DockProcess, openProcess } from '../processes/open-process.ts'
 import { countRunning, createKeptProcess, type KeptProcess } from './kept-process.ts'
-import { readKept, recordEnd, removeEnded, reportRunning } from './kept-processes.ts'
+import { readKept, recordEnd, removeEnded, reportRunning, viewOf } from './kept-processes.ts'
 import type { KeptRecord } from './kept-record.ts'
 
 const shownLengthMax = 1024
@@ -35,7 +36,13 @@ export async function startKept(dock: DockState, request: StartKeptProcess): Pro
   }
   reportRunning(dock)
   await removeEnded(dock, keptEndedMax)
-  return readKept(dock, processId)
+  return viewOf(process, freshStreams(request))
+}
+
+/** The streams of a process that has just been started. */
+const freshStreams = ({ stdin, pty }: StartKeptProcess): StreamsState => {
+  const output = { first: 0, end: 0, isOpen: true }
+  return { stdin: { offset: 0, isOpen: stdin }, stdout: output, stderr: pty ? null : output, lost: false }
 }
 
 const recordOf = (dock: DockState, request: StartKeptProcess): KeptRecord => {
@@ -54,18 +61,18 @@ const start = async (dock: DockState, process: KeptProcess, request: StartKeptPr
   const { processId, stdin, timeoutMs, ...wanted } = request
   // A later agent removes a process with this record: without a reference it cannot know whether the process runs.
   const [paths] = await Promise.all([
-    keeper.create(dockId, processId, { stderr: request.pty === undefined }),
+    keeper.create(dockId, processId, { stdin, stderr: request.pty === undefined }),
     keptRecords.write(dockId, process.record),
   ])
   const opened = await openWithPipes(dock, processId, paths, wanted)
   const sandbox = dock.live
   process.sandbox = sandbox
   process.record = { ...process.record, reference: opened.opened.reference }
-  await Promise.all([
-    keptRecords.write(dockId, process.record),
-    keeper.markStarted(dockId, processId),
-    ...(stdin ? [] : [keeper.closeInput(dockId, processId)]),
-  ])
+  await keptRecords.write(dockId, process.record)
+  // The response need not wait for this. An agent that takes the process over repeats it.
+  keeper.markStarted(dockId, processId).catch((error: unknown) => {
+    dock.logger.warn({ err: error, processId }, 'could not tell the keeper that a process has started')
+  })
   watchEnd(dock, process, opened)
   if (sandbox) watchTimeout(dock, process, sandbox)
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KeeperRefusal } from './keeper-refusal.ts'
 import type { KeeperSettings } from './keeper-settings.ts'
-import { KeptStreams, type StreamsState } from './kept-streams.ts'
+import { KeptStreams, type StreamsState, type WantedStreams } from './kept-streams.ts'
 import { DockBudget } from './output-store.ts'
 
 type KeptDock = { budget: DockBudget; processes: Map<string, KeptStreams> }
@@ -40,7 +40,7 @@ export class Keeper {
   }
 
   /** Makes the pipes of a process. Throws `conflict` if the id is known. */
-  async create(dockId: string, id: string, wanted: { stderr: boolean }): Promise<KeptStreams> {
+  async create(dockId: string, id: string, wanted: WantedStreams): Promise<KeptStreams> {
     const { budget, processes } = this.#dock(dockId)
     await mkdir(join(this.#root, dockId), { recursive: true, mode: 0o700 })
     const streams = await KeptStreams.create(join(this.#root, dockId, id), budget, wanted, this.#log)

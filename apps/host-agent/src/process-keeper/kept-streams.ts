@@ -18,28 +18,34 @@ export type StreamsState = {
   lost: boolean
 }
 
+/** `stdin: false`: the input ends at the start. `stderr: false`: both outputs share one stream. */
+export type WantedStreams = { stdin: boolean; stderr: boolean }
+
 const stateOf = ({ first, end, isOpen }: OutputStream): OutputState => ({ first, end, isOpen })
 
 export class KeptStreams {
   readonly #folder: string
   readonly #outputs: { stdout: OutputStream; stderr: OutputStream | null }
   readonly #pipes: Pipes | null
+  readonly #hasInput: boolean
 
   private constructor(
     folder: string,
     outputs: { stdout: OutputStream; stderr: OutputStream | null },
     pipes: Pipes | null,
+    hasInput: boolean,
   ) {
     this.#folder = folder
     this.#outputs = outputs
     this.#pipes = pipes
+    this.#hasInput = hasInput
   }
 
   /** Makes the pipes of a process that is about to start. Throws `conflict` if the folder exists. */
   static async create(
     folder: string,
     budget: DockBudget,
-    wanted: { stderr: boolean },
+    wanted: WantedStreams,
     log: (error: unknown) => void,
   ): Promise<KeptStreams> {
     await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
@@ -50,7 +56,7 @@ export class KeptStreams {
       stdout: new OutputStream(folder, 'stdout', budget, [], true),
       stderr: wanted.stderr ? new OutputStream(folder, 'stderr', budget, [], true) : null,
     }
-    return new KeptStreams(folder, outputs, new Pipes(folder, outputs, log))
+    return new KeptStreams(folder, outputs, new Pipes(folder, outputs, log), wanted.stdin)
   }
 
   /** Reads what an earlier keeper left of a process. */
@@ -60,7 +66,7 @@ export class KeptStreams {
     const load = async (stream: StreamName) =>
       new OutputStream(folder, stream, budget, await findSegments(folder, names, stream, budget), false)
     const outputs = { stdout: await load('stdout'), stderr: await load('stderr') }
-    return new KeptStreams(folder, outputs, null)
+    return new KeptStreams(folder, outputs, null, false)
   }
 
   /** True while the keeper holds an end of a pipe of the process. */
@@ -92,9 +98,10 @@ export class KeptStreams {
     return output
   }
 
-  /** The process has its own ends of the pipes. */
+  /** The process has its own ends of the pipes. Idempotent. */
   async markStarted(): Promise<void> {
     await this.#live.release()
+    if (!this.#hasInput) this.endInput()
   }
 
   /** See {@link InputStream.write}. */

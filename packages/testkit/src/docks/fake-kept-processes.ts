@@ -73,7 +73,9 @@ export function fakeKeptProcesses(
   }
   const start = async (dockId: string, request: StartKeptProcess): Promise<Kept> => {
     const { processId, command, argv, env, pty, cwd } = request
-    const streams = await (await keeper()).create(dockId, processId, { stderr: pty === undefined })
+    const streams = await (await keeper()).create(dockId, processId, {
+      ...{ stdin: request.stdin, stderr: pty === undefined },
+    })
     const { stdin, stdout, stderr } = streams.paths
     const [input, output] = [openSync(stdin, 'r'), openSync(stdout, 'w')]
     const errors = stderr === null ? output : openSync(stderr, 'w')
@@ -102,7 +104,6 @@ export function fakeKeptProcesses(
     } finally {
       for (const descriptor of new Set([input, output, errors])) closeSync(descriptor)
       await streams.markStarted()
-      if (!request.stdin) streams.endInput()
     }
   }
   return {
