@@ -173,6 +173,26 @@ if (runsc && rootfs) {
       await driver.destroy(handle)
     })
 
+    test(`by ${exec}, an attached process settles when its sandbox dies, and leaves no descriptor`, async () => {
+      const driver = makeDriver()
+      const handle = await driver.start({ ...spec, generation: 93 })
+      await driver.exec(handle, request('true'))
+      const before = openDescriptors()
+      const opened = await Promise.all(
+        [undefined, { cols: 80, rows: 24 }].map((pty) =>
+          driver.openProcess!(handle, { ...request('echo here; sleep 8884'), ...(pty ? { pty } : {}) }),
+        ),
+      )
+      for (const { stdout } of opened) await once(stdout!, 'data')
+      process.kill(Number(handle.data.pid), 'SIGKILL')
+      for (const each of opened) {
+        await expect(each.exited).rejects.toThrow(SandboxGone)
+        for (const stream of [each.stdout, each.stderr]) stream?.resume()
+      }
+      await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
+      await driver.destroy(handle)
+    })
+
     test(`by ${exec}, processes are listed even if the sentry refuses`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 92 })

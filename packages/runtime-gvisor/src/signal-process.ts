@@ -22,6 +22,10 @@ const signalMs = 10_000
  * Arguments: pid, marked bounding set, signal, `process` or `group`, and 1 for a pseudo-terminal. The bounding set proves
  * that the pid is not another process by now. A program that was started from outside leads a process group; on a
  * pseudo-terminal, the child of the given process does.
+ *
+ * The hang-up of a terminal also reaches its foreground. gVisor tells nobody which group that is. These shells pass a
+ * hang-up on to their jobs, also to the one in the foreground, and know which ones were disowned. For any other program,
+ * every process of the terminal's session gets HUP; those of `nohup` and `setsid` are spared.
  */
 const signalProgram = `
 lines=() caps=
@@ -32,6 +36,14 @@ done
 [ "$caps" = "$2" ] || exit 0
 leader=$1
 [ "$5" = 0 ] || leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
+if [ "$3 $4 $5" = "HUP group 1" ]; then
+  read -r name <"/proc/$leader/comm" || exit 0
+  case $name in
+    bash | zsh | fish | ksh*) kill -s HUP -- "-$leader"; kill -s CONT -- "-$leader" ;;
+    *) /usr/bin/pkill -HUP --session "$leader"; /usr/bin/pkill -CONT --session "$leader" ;;
+  esac 2>/dev/null
+  exit 0
+fi
 [ "$4" = process ] || leader=-$leader
 kill -s "$3" -- "$leader" 2>/dev/null
 `

@@ -152,7 +152,10 @@ export const signalNumbers = {
 } as const
 export type SignalName = keyof typeof signalNumbers
 
-/** `group`: the process group of the program; with a pseudo-terminal, also the group in its foreground. */
+/**
+ * `group`: the process group of the program. With a pseudo-terminal, HUP to a group also reaches the group in the
+ * foreground of the terminal, as the hang-up of a terminal does.
+ */
 export type SignalTarget = 'process' | 'group' | 'tree'
 
 export type ProcessRequest = {

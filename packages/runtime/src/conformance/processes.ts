@@ -207,6 +207,28 @@ export function describeProcesses(subject: Subject): void {
       expect(await reader.exited).toEqual({ exitCode: 6, signal: null })
     })
 
+    test.for([
+      // This shell tells its jobs that it was hung up, the next one does not.
+      { shell: 'bash', apart: 'sleep 9921 & disown\n' },
+      { shell: 'dash', apart: '' },
+    ])(
+      'on a terminal of $shell is hung up with its foreground, but without daemons',
+      async ({ shell, apart }, { skip }) => {
+        if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+        const sleeps = async (): Promise<string[]> =>
+          (await output("pgrep -fa '^sleep 992' | cut -d' ' -f2-")).split('\n').filter(Boolean).sort()
+        const hung = await open([`/bin/${shell}`, '-i'], { pty: { cols: 80, rows: 24 } })
+        hung.stdout?.resume()
+        hung.stdin?.write(`${apart}nohup sleep 9922 >/dev/null 2>&1 &\nsetsid sleep 9923 &\nsleep 9924\n`)
+        const spared = [...(apart ? ['sleep 9921'] : []), 'sleep 9922', 'sleep 9923']
+        await expect.poll(sleeps, patiently).toEqual([...spared, 'sleep 9924'])
+        await signal(hung, 'HUP', 'group')
+        await hung.exited
+        await expect.poll(sleeps, patiently).toEqual(spared)
+        await output("pkill -f '^sleep 992'")
+      },
+    )
+
     test('gets descriptors as its streams, also with a terminal', async ({ skip }) => {
       if (!subject.driver.openProcess) return skip()
       const folder = mkdtempSync(join(tmpdir(), 'dock-descriptors-'))

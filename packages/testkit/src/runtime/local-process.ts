@@ -61,7 +61,9 @@ export async function openLocalProcess(
     signal: async (name, target) => {
       const leader = pty ? ((await childrenOf(pid))[0] ?? 0) : pid
       if (leader === 0) return
-      const targets = target === 'group' ? [-leader] : target === 'tree' ? await treeOf(pid) : [leader]
+      const foreground = pty && name === 'HUP' ? await foregroundOf(leader) : []
+      const targets =
+        target === 'group' ? [-leader, ...foreground] : target === 'tree' ? await treeOf(pid) : [leader]
       for (const each of targets) sendSignal(each, name)
     },
   }
@@ -78,6 +80,13 @@ const sendSignal = (pid: number, name: SignalName): void => {
 const childrenOf = (pid: number): Promise<number[]> =>
   run('/usr/bin/pgrep', ['--parent', String(pid)]).then(
     ({ stdout }) => stdout.trim().split('\n').map(Number),
+    () => [],
+  )
+
+/** The process group in the foreground of the terminal that the process leads, as a pid to signal. */
+const foregroundOf = (leader: number): Promise<number[]> =>
+  run('/usr/bin/ps', ['-o', 'tpgid=', '-p', String(leader)]).then(
+    ({ stdout }) => [Number(stdout)].filter((group) => group > 0 && group !== leader).map((group) => -group),
     () => [],
   )
 
