@@ -39,7 +39,7 @@ const refuse = (error: unknown): never => {
 
 /**
  * `enter` throws the error that a host has for a Dock that does not run with this generation (null: with any). While
- * `isConfined` returns true, a program that ends at once takes the place of every other one.
+ * `isConfined` returns true, a program that ends at once replaces every other one.
  */
 export function fakeKeptProcesses(
   enter: (dockId: string, generation: number | null) => void,
