@@ -140,8 +140,6 @@ const join = async (
   stderr.pipe(outputs.stderr, { end: false })
   try {
     const [end] = await Promise.all([program.exited, finished(stdout), finished(stderr)])
-    if (end.killedForMemory)
-      outputs.stderr.write(`dock: The Dock ran out of memory. Ended: ${end.killedForMemory.join(', ')}\n`)
     await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
     sendExit(channel, end)
   } catch (error) {
