@@ -35,6 +35,10 @@ export const things: Readonly<Record<string, Make>> = {
     await asOwner(server, tenant, 'POST', `/v1/docks/${tenant.dockId}/ports`, { port: 8080 })
     return '8080'
   },
+  '/v1/docks/:id/processes/:pid': async (server, tenant) => {
+    const path = `/v1/docks/${tenant.dockId}/processes`
+    return (await asOwner<{ id: string }>(server, tenant, 'POST', path, { command: 'true' })).id
+  },
   '/v1/environments/:ref/repos/:repoId': async (server, tenant) => {
     const body = { provider: 'github', repositoryId: newUuid(), fullName: `owner/${newUuid()}` }
     const { repos } = await asOwner<{ repos: { id: string }[] }>(
