@@ -18,11 +18,10 @@ let server: ControlPlaneWithHost
 let port: number
 let dockId: string
 let folder: string
-const requestMs = 600
 
 beforeAll(async () => {
   server = await startControlPlaneWithHost()
-  port = (await server.listen({ headersMs: 60_000, requestMs, silenceMs: 60_000 })).port
+  port = (await server.listen()).port
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
@@ -32,16 +31,16 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const begin = (method: string, path: string, key = server.admin.apiKey): ClientRequest => {
+const begin = (method: string, path: string, key = server.admin.apiKey, at = port): ClientRequest => {
   const sent = request({
-    ...{ port, method, path: `/v1/docks/${dockId}/${path}`, agent: false },
+    ...{ port: at, method, path: `/v1/docks/${dockId}/${path}`, agent: false },
     headers: { authorization: `Bearer ${key}`, 'transfer-encoding': 'chunked' },
   })
   sent.on('error', () => undefined)
   return sent
 }
-const upload = (name: string): ClientRequest =>
-  begin('PUT', `files?path=${encodeNameForUrl(join(folder, name))}`)
+const upload = (name: string, at = port): ClientRequest =>
+  begin('PUT', `files?path=${encodeNameForUrl(join(folder, name))}`, server.admin.apiKey, at)
 const answerOf = async (sent: ClientRequest): Promise<{ status: number; code?: string }> => {
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const { code } = JSON.parse(await text(response)) as { code?: string }
@@ -66,7 +65,9 @@ const hasLeft = (index: number): Promise<boolean> =>
 
 describe('an upload', () => {
   it('may take longer than other requests', async () => {
-    const sent = upload('slow')
+    const requestMs = 600
+    const hurried = await server.listen({ headersMs: 60_000, requestMs, silenceMs: 60_000 })
+    const sent = upload('slow', hurried.port)
     for (let piece = 0; piece < 5; piece++) {
       sent.write('piece ')
       await delay(requestMs / 3)
