@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createConnection } from 'node:net'
+import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { limits } from '@dock/contract'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
@@ -67,6 +67,55 @@ it('opens only so many sessions', async () => {
   )
   expect(opened.filter(({ status }) => status === 'rejected')).toHaveLength(8)
   client.end()
+  await works()
+})
+
+/** Calls a method of ssh2's protocol that its types do not know. */
+const callProtocol = (client: Client, method: string, ...args: unknown[]): void => {
+  const protocol: unknown = Reflect.get(client, '_protocol')
+  Reflect.apply(Reflect.get(Object(protocol), method), protocol, args)
+}
+const handlersOf = (client: Client): object =>
+  Object(Reflect.get(Object(Reflect.get(client, '_protocol')), '_handlers'))
+
+it.each([0, 1, 255])('opens no channel for packets of %i bytes', async (packetBytes) => {
+  const client = await connect()
+  const answered = Promise.withResolvers<string>()
+  for (const name of ['CHANNEL_OPEN_CONFIRMATION', 'CHANNEL_OPEN_FAILURE'])
+    Reflect.set(handlersOf(client), name, () => answered.resolve(name))
+  callProtocol(client, 'session', 0, 2 ** 20, packetBytes)
+  expect(await answered.promise).toBe('CHANNEL_OPEN_FAILURE')
+  client.end()
+  await works()
+})
+
+it('disconnects a client that sends more than it was granted', async () => {
+  const client = await connect()
+  const closed = new Promise((resolve) => client.once('close', resolve))
+  const before = megabytes()
+  const channel = (await exec(client, 'sleep 60')) as ClientChannel & { outgoing: { window: number } }
+  channel.on('error', () => undefined)
+  channel.outgoing.window = Number.MAX_SAFE_INTEGER
+  // Not a divisor of the window, which therefore never has exactly 0 bytes.
+  for (let at = 0; at < 4_000; at++) channel.write(Buffer.alloc(30_001))
+  await closed
+  expect(megabytes() - before).toBeLessThan(350)
+  await works()
+})
+
+it('holds a limited number of bytes for programs that do not read, however many there are', async () => {
+  const client = await connect()
+  const closed = new Promise((resolve) => client.once('close', resolve))
+  const socket = Object(Reflect.get(client, '_sock')) as Socket
+  const channels = await Promise.all(
+    Array.from({ length: limits.ssh.sessionsPerConnectionMax }, () => exec(client, 'sleep 60')),
+  )
+  for (const channel of channels) channel.on('error', () => undefined).write(Buffer.alloc(4 * 2 ** 20))
+  const taken = (): number => socket.bytesWritten - socket.writableLength
+  for (let [before, now] = [-1, taken()]; now > before; [before, now] = [now, taken()])
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+  expect(taken()).toBeLessThan(48 * 2 ** 20)
+  await closed
   await works()
 })
 

@@ -7,6 +7,7 @@ import { createAdmission } from './admission.ts'
 import { keyExchanges, offeredAlgorithms } from './algorithms.ts'
 import { authenticate } from './authenticate.ts'
 import type { Entrance } from './find-entrance.ts'
+import { guardChannels } from './guard-channels.ts'
 import { installPostQuantumExchange, registerPostQuantumExchange } from './post-quantum-exchange.ts'
 import { serveConnection } from './serve-connection.ts'
 import type { SshContext } from './ssh-context.ts'
@@ -73,7 +74,12 @@ export function createSshGateway(
     const onClient = (client: Connection): void => {
       sockets.set(socket, client)
       installPostQuantumExchange(client, keyExchanges)
-      client.on('error', (error) => logger.debug({ err: error }, 'an SSH connection failed'))
+      guardChannels(client, socket, clock)
+      client.on('error', (error) => {
+        logger.debug({ err: error }, 'an SSH connection failed')
+        // ssh2 ends only its own half of the connection, and waits for a client that may never end the other.
+        end(client, socket)
+      })
       authenticate(context, client, (entrance) => {
         entered = entrance
       })

@@ -1,0 +1,95 @@
+/**
+ * Limits what a signed-in client can do to this process through its channels, where ssh2 trusts it: ssh2 loops forever on
+ * a channel for packets of 0 bytes, keeps what is sent beyond the window, and remembers sessions in which nothing ran.
+ */
+import type { Socket } from 'node:net'
+import type { Clock } from '@dock/foundation'
+import type { Connection } from 'ssh2'
+import * as z from 'zod'
+
+/** Clients offer 16 KiB and more. Tiny packets would cost much more than the bytes that they carry. */
+const packetBytesMin = 1024
+/** ssh2's code for "resource shortage" (RFC 4254, section 5.1). */
+const resourceShortage = 4
+/** Bytes of one connection that wait for programs that do not read. Above it, the client's packets wait too. */
+const unreadBytesMax = 32 * 1024 * 1024
+/** A connection that waits this long is ended: while it waits, it is not noticed if the client leaves. */
+const heldMsMax = 10_000
+const pollMs = 20
+
+// The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.
+type Protocol = { channelOpenFail(recipient: number, reason: number, text: string): void }
+type Handler<Args extends unknown[]> = (protocol: Protocol, ...args: Args) => void
+type Opened = { sender: number; packetSize: number }
+type Handlers = {
+  CHANNEL_OPEN: Handler<[Opened]>
+  CHANNEL_OPEN_CONFIRMATION: Handler<[Opened]>
+  CHANNEL_DATA: Handler<[number, Buffer]>
+  CHANNEL_CLOSE: Handler<[number]>
+}
+type Channel = { incoming?: { window: number }; readableLength?: number; _channel?: Channel; type?: string }
+type Channels = { _channels: Record<string, Channel | undefined>; remove(id: number): void }
+
+const names = ['CHANNEL_OPEN', 'CHANNEL_OPEN_CONFIRMATION', 'CHANNEL_DATA', 'CHANNEL_CLOSE'] as const
+const internals = z.looseObject({
+  _protocol: z.looseObject({
+    _handlers: z.custom<Handlers>((value) =>
+      names.every((name) => typeof Reflect.get(Object(value), name) === 'function'),
+    ),
+  }),
+  _chanMgr: z.custom<Channels>((value) => {
+    const { _channels, remove } = value as Partial<Channels>
+    return typeof _channels === 'object' && typeof remove === 'function'
+  }),
+})
+
+/** The stream of a channel. A session has one only while its program runs. */
+const streamOf = (channel: Channel | undefined): Channel | undefined =>
+  channel?.type === 'session' && !channel.incoming ? channel._channel : channel
+
+/** Call it before the client signs in. */
+export function guardChannels(client: Connection, socket: Socket, clock: Clock): void {
+  const { _protocol, _chanMgr: manager } = internals.parse(client)
+  const handlers = _protocol._handlers
+  const inner = { ...handlers }
+  let heldSince: Date | undefined
+
+  const unreadBytes = (): number =>
+    Object.values(manager._channels).reduce((sum, each) => sum + (streamOf(each)?.readableLength ?? 0), 0)
+  const release = (): void => {
+    if (socket.destroyed) return
+    if (unreadBytes() <= unreadBytesMax) {
+      heldSince = undefined
+      socket.resume()
+    } else if (heldSince && clock.now().getTime() - heldSince.getTime() > heldMsMax) socket.destroy()
+    else clock.after(pollMs, release)
+  }
+  const disconnect = (reason: string): never => {
+    socket.destroy()
+    // Ends the reading of the packets that have arrived already. ssh2 reports it as an error of the connection.
+    throw new Error(reason)
+  }
+
+  handlers.CHANNEL_OPEN = (protocol, info) => {
+    if (info.packetSize >= packetBytesMin) inner.CHANNEL_OPEN(protocol, info)
+    else protocol.channelOpenFail(info.sender, resourceShortage, '')
+  }
+  handlers.CHANNEL_OPEN_CONFIRMATION = (protocol, info) => {
+    if (info.packetSize < packetBytesMin) disconnect('a channel for too small packets')
+    inner.CHANNEL_OPEN_CONFIRMATION(protocol, info)
+  }
+  handlers.CHANNEL_DATA = (protocol, id, bytes) => {
+    const stream = streamOf(manager._channels[id])
+    if (stream?.incoming && bytes.length > stream.incoming.window) disconnect('more bytes than were granted')
+    inner.CHANNEL_DATA(protocol, id, bytes)
+    if (heldSince || !stream?.readableLength || unreadBytes() <= unreadBytesMax) return
+    heldSince = clock.now()
+    socket.pause()
+    clock.after(pollMs, release)
+  }
+  handlers.CHANNEL_CLOSE = (protocol, id) => {
+    inner.CHANNEL_CLOSE(protocol, id)
+    const channel = manager._channels[id]
+    if (channel && !streamOf(channel)) manager.remove(id)
+  }
+}
