@@ -12,10 +12,16 @@ const lineOf = (line: object): Buffer => Buffer.from(`${JSON.stringify(line)}\n`
  * at the end of each stream. The order between the streams is the order of arrival.
  */
 export async function* outputLines(outputs: readonly NamedOutput[]): AsyncGenerator<Buffer> {
-  const next = async (output: NamedOutput, iterator: AsyncIterator<Buffer>): Promise<Next> => ({
+  const read = async (output: NamedOutput, iterator: AsyncIterator<Buffer>): Promise<Next> => ({
     ...{ output, iterator },
     result: await iterator.next(),
   })
+  const next: typeof read = (output, iterator) => {
+    const reading = read(output, iterator)
+    // It may fail while nobody waits for it, because the reader is slow. It is waited for at the next line.
+    reading.catch(() => undefined)
+    return reading
+  }
   const offsets = new Map(outputs.map(({ name, start }) => [name, start]))
   const waiting = new Map(
     outputs.map((output) => [output.name, next(output, output.body[Symbol.asyncIterator]())]),

@@ -22,14 +22,18 @@ let world: TestWorld
 let context: ProcessContext
 let dockId: string
 let loseAccess: (() => void)[]
+let released: number
 useTestWorld(async (fresh) => {
   world = fresh
   const { db, clock, host, modules } = world
   loseAccess = []
+  released = 0
   const { rateLimits, activity } = modules.context
   const subscribe = (_hold: unknown, onLost: () => void) => {
     loseAccess.push(onLost)
-    return () => undefined
+    return () => {
+      released += 1
+    }
   }
   const needs = { db, clock, rateLimits, activity, hosts: host, accessSignals: { subscribe } }
   context = createProcessesModule(needs).context
@@ -158,6 +162,36 @@ it('breaks the stream of a person who loses access', async () => {
   expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe('begun\n')
   for (const lose of loseAccess) lose()
   await expect(reader.read()).rejects.toThrow()
+})
+
+it('counts no stream whose host was lost while it was opened', async () => {
+  const started = await start({ command: 'sleep 600' })
+  const { hosts } = context
+  context.hosts = {
+    ...hosts,
+    openKeptOutput: async (...args) => {
+      const opened = await hosts.openKeptOutput(...args)
+      opened.body.on('error', () => undefined).destroy(new Error('the link broke'))
+      return opened
+    },
+  }
+  for (let at = 0; at < 130; at += 1) await open(started)
+  context.hosts = hosts
+  expect(await outcomeOf(open(started))).not.toBe('rate_limited')
+  await signalProcess(context, world.caller, placeOf(started), { signal: 'KILL', target: 'group' })
+})
+
+it('still ends the rest when access is lost, once one of two outputs has ended', async () => {
+  const started = await start({ command: 'echo begun; exec 2>&-; sleep 600' })
+  const reader = (await open(started, { stream: 'both' })).body.getReader()
+  const seen = [await reader.read(), await reader.read()].map(({ value }) =>
+    Buffer.from(value ?? []).toString(),
+  )
+  expect(seen.join('')).toContain('"end":true')
+  expect(released).toBe(0)
+  for (const lose of loseAccess) lose()
+  await expect(reader.read()).rejects.toThrow()
+  await signalProcess(context, world.caller, placeOf(started), { signal: 'KILL', target: 'group' })
 })
 
 it('counts open streams, and releases them when their clients leave', async () => {

@@ -33,11 +33,14 @@ export async function readProcessOutput(
       return outputs
     })
     let open = bodies.length
+    const onClose = (): void => {
+      open -= 1
+      if (open === 0) close()
+    }
+    // The link may have broken while the access was checked.
     for (const body of bodies) {
-      body.once('close', () => {
-        open -= 1
-        if (open === 0) close()
-      })
+      if (body.closed) onClose()
+      else body.once('close', onClose)
     }
     const [first] = opened
     if (query.stream === 'both' || !first) {
@@ -90,5 +93,13 @@ const endWithAccess = async (
   if (!dock) return lost()
   const hold = { userId, credentialId, dockId, organizationId: dock.organizationId }
   const unsubscribe = accessSignals.subscribe(hold, lost)
-  for (const body of bodies) body.once('close', unsubscribe)
+  let open = bodies.length
+  const onClose = (): void => {
+    open -= 1
+    if (open === 0) unsubscribe()
+  }
+  for (const body of bodies) {
+    if (body.closed) onClose()
+    else body.once('close', onClose)
+  }
 }
