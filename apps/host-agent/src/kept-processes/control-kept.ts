@@ -30,6 +30,8 @@ export async function resizeKept(dock: DockState, processId: string, size: Termi
   if (!record.pty) throw new AgentRefusal('conflict', 'the process has no terminal')
   if (!sandbox || !record.reference) return
   await dock.parts.driver.resizeProcess?.(sandbox, record.reference, size.cols, size.rows)
-  process.record = { ...record, pty: size }
-  if (process.record.end === null) await dock.parts.keptRecords.write(dock.dockId, process.record)
+  // It may have ended meanwhile. Its end must stay in the record.
+  if (process.record.end) return
+  process.record = { ...process.record, pty: size }
+  await dock.parts.keptRecords.write(dock.dockId, process.record)
 }

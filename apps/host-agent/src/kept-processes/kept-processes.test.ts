@@ -1,7 +1,7 @@
 import { newOperationId, newUuid } from '@dock/foundation'
 import type { KeptProcess, StartKeptProcess } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Agent } from '../agent.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
@@ -91,6 +91,27 @@ it('can be signalled', async () => {
   const started = await start('sleep 600')
   await dock().kept.signal(started.processId, { signal: 'TERM', target: 'group' })
   expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: 'TERM', reason: 'signaled' })
+})
+
+it('has ended if it ends while its terminal is resized', async () => {
+  const started = await start('sleep 600', { pty: { cols: 80, rows: 24 } })
+  vi.spyOn(host.driver, 'resizeProcess').mockImplementationOnce(async () => {
+    await dock().kept.signal(started.processId, { signal: 'KILL', target: 'group' })
+    await ended(started)
+  })
+  await dock().kept.resize(started.processId, { cols: 90, rows: 30 })
+  expect((await dock().kept.read(started.processId)).end).toMatchObject({ reason: 'signaled' })
+  expect(running()).toBe(0)
+})
+
+it('can be resized many times at once', async () => {
+  const started = await start('sleep 600', { pty: { cols: 80, rows: 24 } })
+  const widths = Array.from({ length: 20 }, (_, at) => 81 + at)
+  await Promise.all(widths.map((cols) => dock().kept.resize(started.processId, { cols, rows: 24 })))
+  await dock().kept.signal(started.processId, { signal: 'KILL', target: 'group' })
+  await ended(started)
+  agent = await host.startAgent()
+  expect((await dock().kept.read(started.processId)).end).toMatchObject({ reason: 'signaled' })
 })
 
 it('allows 32 running processes, and keeps 32 that have ended', async () => {

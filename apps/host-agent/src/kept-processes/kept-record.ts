@@ -54,6 +54,16 @@ export function createKeptRecords(folder: string): KeptRecords {
       return null
     }
   }
+  /** The latest write of each file that is under way. */
+  const writing = new Map<string, Promise<void>>()
+  const writeOne = async (dockId: string, path: string, record: KeptRecord): Promise<void> => {
+    const write = () => writeFile(`${path}.tmp`, JSON.stringify(record), { mode: 0o600 })
+    await write().catch(async () => {
+      await mkdir(join(folder, dockId), { recursive: true, mode: 0o700 })
+      await write()
+    })
+    await rename(`${path}.tmp`, path)
+  }
   return {
     read: async (dockId) => {
       const names = await unlessMissing(readdir(join(folder, dockId)))
@@ -62,14 +72,15 @@ export function createKeptRecords(folder: string): KeptRecords {
         .filter((record) => record !== null)
         .toSorted((one, other) => one.startedAt.localeCompare(other.startedAt))
     },
-    write: async (dockId, record) => {
+    write: (dockId, record) => {
       const path = pathOf(dockId, record.processId)
-      const write = () => writeFile(`${path}.tmp`, JSON.stringify(record), { mode: 0o600 })
-      await write().catch(async () => {
-        await mkdir(join(folder, dockId), { recursive: true, mode: 0o700 })
-        await write()
+      // One after the other: writes at the same time would share the temporary file, and could leave the older record.
+      const former = writing.get(path) ?? Promise.resolve()
+      const current = former.catch(() => undefined).then(() => writeOne(dockId, path, record))
+      writing.set(path, current)
+      return current.finally(() => {
+        if (writing.get(path) === current) writing.delete(path)
       })
-      await rename(`${path}.tmp`, path)
     },
     remove: (dockId, processId) => rm(pathOf(dockId, processId), { force: true }),
     removeDock: (dockId) => rm(join(folder, dockId), { recursive: true, force: true }),
