@@ -35,6 +35,10 @@ const exec = (client: Client, command: string): Promise<ClientChannel> =>
   new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => (error ? reject(error) : resolve(channel)))
   })
+const closeOf = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    client.once('close', () => resolve())
+  })
 const works = async (): Promise<void> =>
   expect(await world.client.ssh(dockId, 'echo works')).toMatchObject({ code: 0, stdout: 'works\n' })
 const megabytes = (): number => process.memoryUsage().rss / 2 ** 20
@@ -91,7 +95,7 @@ it.each([0, 1, 255])('opens no channel for packets of %i bytes', async (packetBy
 
 it('disconnects a client that sends more than it was granted', async () => {
   const client = await connect()
-  const closed = new Promise((resolve) => client.once('close', resolve))
+  const closed = closeOf(client)
   const before = megabytes()
   const channel = (await exec(client, 'sleep 60')) as ClientChannel & { outgoing: { window: number } }
   channel.on('error', () => undefined)
@@ -105,7 +109,7 @@ it('disconnects a client that sends more than it was granted', async () => {
 
 it('holds a limited number of bytes for programs that do not read, however many there are', async () => {
   const client = await connect()
-  const closed = new Promise((resolve) => client.once('close', resolve))
+  const closed = closeOf(client)
   const socket = Object(Reflect.get(client, '_sock')) as Socket
   const channels = await Promise.all(
     Array.from({ length: limits.ssh.sessionsPerConnectionMax }, () => exec(client, 'sleep 60')),
