@@ -151,3 +151,17 @@ it('accepts only so many connections, of listeners that it has opened', async ()
   expect(accepted).toBe(limits.ssh.forwardedPerConnectionMax - 1)
   expect(frames.filter(({ type }) => type === frameType.close)).toHaveLength(21)
 })
+
+it('ends a program that makes it answer and never reads the answers', async () => {
+  const { program, sayBytes, hasEnded, isLeft } = await connected()
+  program.stdin.on('error', () => undefined)
+  ;(program.stdin as PassThrough).removeAllListeners('data').pause()
+  const frames = Buffer.concat(
+    Array.from({ length: 10_000 }, (_, at) => encodeFrame(frameType.accepted, 0x80000000 + at, uint32(99))),
+  )
+  for (let round = 0; round < 50; round++) {
+    sayBytes(frames)
+    await settled()
+  }
+  expect([hasEnded(), isLeft()]).toEqual([true, true])
+})

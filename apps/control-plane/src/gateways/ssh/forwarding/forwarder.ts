@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
 import { createForwardedStream, type ForwardedStream } from './forwarded-stream.ts'
-import { createFrameReader, encodeFrame, type Frame, frameType } from './forwarder-frames.ts'
+import { createFrameReader, encodeFrame, type Frame, frameType, windowBytes } from './forwarder-frames.ts'
 
 /** The peer of an accepted connection. Unix sockets have none. */
 export type Peer = { host: string; port: number }
@@ -34,6 +34,10 @@ const { forwardedPerConnectionMax, listenersPerConnectionMax } = limits.ssh
 const nothing = Buffer.alloc(0)
 /** Ids that the program chooses have this bit. */
 const acceptedBit = 0x80000000
+/** Memory of frames that the program has not taken. Windows bound the data, but a program can make us answer forever. */
+const waitingBytesMax = forwardedPerConnectionMax * windowBytes
+/** What a frame costs in memory beside its bytes. */
+const frameCostBytes = 256
 
 type Opening = { resolve(shown: string): void; reject(error: Error): void }
 
@@ -43,10 +47,18 @@ export function createForwarder(program: RemoteProcess, onEnd: () => void): Forw
   const opening = new Map<number, Opening>()
   const listeners = new Map<number, OnAccepted>()
   let lastId = 0
+  let waitingBytes = 0
   let hasEnded = false
 
   const send = (type: number, id: number, payload: Buffer = nothing): void => {
-    if (!hasEnded && program.stdin.writable) program.stdin.write(encodeFrame(type, id, payload))
+    if (hasEnded || !program.stdin.writable) return
+    const frame = encodeFrame(type, id, payload)
+    const cost = frame.length + frameCostBytes
+    waitingBytes += cost
+    program.stdin.write(frame, () => {
+      waitingBytes -= cost
+    })
+    if (waitingBytes > waitingBytesMax) end()
   }
   const end = (): void => {
     if (hasEnded) return
