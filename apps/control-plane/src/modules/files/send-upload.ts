@@ -39,9 +39,15 @@ const createBudget = ({ stallMs, bytesPerSecond }: UploadPace) => {
   }
 }
 
-const awaitRoom = (stream: Writable): Promise<void> =>
+/** Throws `service_unavailable` after `stallMs`: while the program takes nothing, it is not noticed if the client leaves. */
+const awaitRoom = (stream: Writable, stallMs: number): Promise<void> =>
   new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      settle()
+      reject(new ServiceError('service_unavailable', { message: 'The Dock took nothing of the upload.' }))
+    }, stallMs)
     const settle = (): void => {
+      clearTimeout(timer)
       stream.off('drain', onDrain)
       stream.off('close', onClose)
     }
@@ -65,8 +71,8 @@ const frameOf = (bytes: Uint8Array): Buffer => {
 }
 
 /**
- * Sends the body and the empty frame that ends it. Throws {@link ProgramGone}, or `validation_error` if the client is
- * idle or leaves before the end. Without the empty frame the program discards what it received.
+ * Sends the body and the empty frame that ends it. Throws {@link ProgramGone}, `validation_error` if the client is idle or
+ * leaves before the end, and `service_unavailable` if the program takes nothing for too long. Without the empty frame the program discards what it received.
  */
 export async function sendUpload(
   body: ReadableStream<Uint8Array>,
@@ -84,7 +90,7 @@ export async function sendUpload(
       if (next.value.length === 0) continue
       budget.credit(next.value.length)
       if (stdin.destroyed) throw new ProgramGone('its input closed')
-      if (!stdin.write(frameOf(next.value))) await awaitRoom(stdin)
+      if (!stdin.write(frameOf(next.value))) await awaitRoom(stdin, pace.stallMs)
     }
     stdin.end(frameOf(new Uint8Array()))
   } finally {

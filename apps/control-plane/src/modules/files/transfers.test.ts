@@ -151,6 +151,16 @@ describe('the pace of an upload', () => {
     })
   })
 
+  it('ends if the program takes nothing', async () => {
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(Buffer.alloc(1000)),
+    })
+    const stdin = new PassThrough({ highWaterMark: 1 })
+    const pace = { stallMs: 100, bytesPerSecond: 1000 }
+    await expect(sendUpload(endless, stdin, pace)).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(stdin.listenerCount('drain')).toBe(0)
+  })
+
   it('notices a program that closes its input', async () => {
     const stdin = new PassThrough({ highWaterMark: 1 })
     const endless = new ReadableStream<Uint8Array>({
