@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -115,6 +115,22 @@ it('writes input once that is sent twice, and refuses input that leaves a gap', 
   await exited
   expect((await read(id)).toString()).toBe('one two ')
   await expect(write(id, 8, 'x')).rejects.toMatchObject({ code: 'conflict' })
+})
+
+it('keeps the connection of a refused input open, so that what is still on its way cuts no response', async () => {
+  const { id } = await start('cat')
+  const path = `/docks/${dockId}/processes/${id}/stdin?offset=5`
+  const asked = request({ socketPath: join(folder, 'keeper.sock'), method: 'POST', path })
+  const failures: Error[] = []
+  asked.on('error', (error) => failures.push(error))
+  asked.flushHeaders()
+  const response = await new Promise<IncomingMessage>((resolve) => asked.once('response', resolve))
+  expect(response.statusCode).toBe(409)
+  expect(Buffer.concat(await response.toArray()).toString()).toContain('conflict')
+  asked.write('late')
+  await new Promise((resolve) => asked.end(resolve))
+  await keeperStatus()
+  expect(failures).toEqual([])
 })
 
 it('says so when the program no longer reads its input', async () => {

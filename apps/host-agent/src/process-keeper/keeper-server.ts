@@ -131,8 +131,7 @@ const refuse = ({ request, response }: Call, error: unknown, log: (error: unknow
   if (!isRefusal && !request.destroyed) log(error)
   if (response.headersSent || response.destroyed) return void response.destroy()
   const message = error instanceof Error ? error.message : String(error)
-  response.setHeader('connection', 'close')
-  // Closing at once would drop the response, if more of the body has arrived. The caller closes when it has read it.
+  // The connection stays open: what the caller still sends would cut the response off. The caller closes it.
   request.resume()
   setTimeout(() => request.destroy(), refusedBodyMs).unref()
   json(response, { code: isRefusal ? error.code : 'failed', message }, isRefusal ? statusOf[error.code] : 500)
