@@ -107,6 +107,33 @@ it('disconnects a client that sends more than it was granted', async () => {
   await works()
 })
 
+it('passes few of many signals and sizes on at once', async () => {
+  const client = await connect()
+  const channel = await new Promise<ClientChannel>((resolve, reject) => {
+    client.shell({}, (error, opened) => (error ? reject(error) : resolve(opened)))
+  })
+  await once(channel, 'data')
+  const { process: program } = world.server.host.connections.processes.at(-1)!
+  const asked = { resize: 0, signal: 0 }
+  const answers: (() => void)[] = []
+  const ask = (name: 'resize' | 'signal') => (): Promise<void> => {
+    asked[name] += 1
+    return new Promise((resolve) => answers.push(resolve))
+  }
+  Object.assign(program, { resize: ask('resize'), signal: ask('signal') })
+  for (let at = 0; at < 1_000; at++) {
+    channel.setWindow(24, 80 + at, 0, 0)
+    channel.signal('USR1')
+  }
+  // Answered after everything before it.
+  await exec(client, 'true')
+  expect(asked).toEqual({ resize: 1, signal: 8 })
+  answers[0]?.()
+  await expect.poll(() => asked.resize).toBe(2)
+  client.destroy()
+  await works()
+})
+
 it('holds a limited number of bytes for programs that do not read, however many there are', async () => {
   const client = await connect()
   const closed = closeOf(client)

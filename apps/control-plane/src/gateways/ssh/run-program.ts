@@ -34,6 +34,8 @@ export type RunningProgram = {
 
 /** Where programs start, as with other SSH servers: relative paths of scp, rsync and git begin there. */
 const home = '/home/user'
+/** Signals that may be under way to the host. A client can send them much faster than a host takes them. */
+const signalsMax = 8
 
 export function runProgram(
   connection: SshConnection,
@@ -45,6 +47,8 @@ export function runProgram(
   let program: RemoteProcess | undefined
   let hasLeft = false
   let size = request.pty
+  let isResizing = false
+  let signals = 0
   const lineEnd = request.pty ? '\r\n' : '\n'
   context.metrics.session(request.kind)
 
@@ -64,6 +68,17 @@ export function runProgram(
     await join(connection, channel, outputs, program)
   }
 
+  /** Passes the latest size on, one at a time. */
+  const passSizes = async (): Promise<void> => {
+    if (isResizing || !program) return
+    isResizing = true
+    for (let passed: TerminalSize | undefined; size && size !== passed && !hasLeft; ) {
+      passed = size
+      await program.resize(size).catch(() => undefined)
+    }
+    isResizing = false
+  }
+
   start().catch((error: unknown) => {
     if (hasLeft) return
     const line = isMissingSftpServer(error, request) ? missingSftpServer : explainRefusal(error)
@@ -76,10 +91,15 @@ export function runProgram(
   return {
     resize: (wanted) => {
       size = wanted
-      program?.resize(wanted).catch(() => undefined)
+      void passSizes()
     },
     signal: (name) => {
-      if (isNamedSignal(name)) program?.signal(name).catch(() => undefined)
+      if (!program || !isNamedSignal(name) || signals >= signalsMax) return
+      signals += 1
+      const done = (): void => {
+        signals -= 1
+      }
+      program.signal(name).then(done, done)
     },
     leave: (lastLine) => {
       hasLeft = true
