@@ -8,7 +8,8 @@
  * - POST `/:id/signal` with {@link signalKeptProcess} · POST `/:id/resize` with a `terminalSize` → `{}`
  * - GET `/:id/output/:stream?offset=&follow=` → bytes, with the headers below. `conflict` if the offset is beyond the end.
  * - POST `/:id/stdin?offset=` with bytes → {@link keptInput}. Bytes before the next offset are left out; a gap is a
- *   `conflict`. · POST `/:id/stdin/close` → `{}`
+ *   `conflict`. With `offset=next` each piece is written as it arrives, after what others have written by then.
+ * - POST `/:id/stdin/close` → `{}`
  */
 import { limits } from '@dock/contract'
 import * as z from 'zod'
@@ -84,8 +85,11 @@ export type KeptStream = z.infer<typeof keptStream>
 export const firstOffsetHeader = 'x-first-offset'
 export const startOffsetHeader = 'x-start-offset'
 export const waitQuery = z.strictObject({ ms: z.coerce.number().int().min(0) })
-export const keptOffsetQuery = z.strictObject({ offset: z.coerce.number().int().min(0) })
+const queryOffset = z.coerce.number().int().min(0)
+export const keptInputQuery = z.strictObject({ offset: z.union([z.literal('next'), queryOffset]) })
+/** Where input is written: at this offset, or `next`: after everything that was written before. */
+export type KeptInputOffset = z.infer<typeof keptInputQuery>['offset']
 export const keptOutputQuery = z.strictObject({
-  ...keptOffsetQuery.shape,
+  offset: queryOffset,
   follow: z.stringbool({ truthy: ['true'], falsy: ['false'] }),
 })

@@ -38,7 +38,7 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
   })
   app.post('/docks/:dockId/kept/:processId/stdin', async (context) => {
     const [dockId, processId] = places(context)
-    const { offset } = parse(protocol.keptOffsetQuery, context.req.query())
+    const { offset } = parse(protocol.keptInputQuery, context.req.query())
     knownDock(view, context).kept.require(processId)
     const { body } = context.req.raw
     const bytes = body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([])

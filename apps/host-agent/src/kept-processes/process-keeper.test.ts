@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { createLogger, newUuid } from '@dock/foundation'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { KeeperSettings } from '../process-keeper/keeper-settings.ts'
@@ -54,7 +54,7 @@ const read = async (id: string, offset = 0, { follow = true, by = keeper } = {})
   return Buffer.concat(await body.toArray())
 }
 const state = async (id: string, by = keeper) => (await by.states(dockId))[id]!
-const write = (id: string, offset: number, text: string) =>
+const write = (id: string, offset: number | 'next', text: string) =>
   keeper.writeInput(dockId, id, offset, Readable.from([Buffer.from(text)]))
 const keeperStatus = () =>
   new Promise<{ pid: number }>((resolve, reject) => {
@@ -131,6 +131,24 @@ it('keeps the connection of a refused input open, so that what is still on its w
   await new Promise((resolve) => asked.end(resolve))
   await keeperStatus()
   expect(failures).toEqual([])
+})
+
+it('appends the input of several writers in the order of arrival', async () => {
+  const { id, exited } = await start('cat')
+  const open = new PassThrough()
+  const appended = keeper.writeInput(dockId, id, 'next', open)
+  const grown = (offset: number) => expect.poll(async () => (await state(id)).stdin.offset).toBe(offset)
+  open.write('one ')
+  await grown(4)
+  expect(await write(id, 'next', 'two ')).toEqual({ offset: 8 })
+  open.write('three ')
+  await grown(14)
+  open.end()
+  expect(await appended).toEqual({ offset: 14 })
+  await keeper.closeInput(dockId, id)
+  await exited
+  expect((await read(id)).toString()).toBe('one two three ')
+  await expect(write(id, 'next', 'x')).rejects.toMatchObject({ code: 'conflict' })
 })
 
 it('says so when the program no longer reads its input', async () => {

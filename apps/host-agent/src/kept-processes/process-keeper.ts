@@ -10,7 +10,7 @@ import { pipeline, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '@dock/foundation'
-import { firstOffsetHeader, startOffsetHeader } from '@dock/host-protocol'
+import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@dock/host-protocol'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { KeeperSettings } from '../process-keeper/keeper-settings.ts'
 import type { StreamName, StreamsState, WantedStreams } from '../process-keeper/kept-streams.ts'
@@ -109,7 +109,12 @@ export class ProcessKeeper {
   }
 
   /** Writes the bytes of `body` from `offset` on. Returns the offset of the next byte. Throws `conflict`. */
-  async writeInput(dockId: string, id: string, offset: number, body: Readable): Promise<{ offset: number }> {
+  async writeInput(
+    dockId: string,
+    id: string,
+    offset: KeptInputOffset,
+    body: Readable,
+  ): Promise<{ offset: number }> {
     const path = `/docks/${dockId}/processes/${id}/stdin?offset=${offset}`
     return JSON.parse(await readText(await this.#call('POST', path, body))) as { offset: number }
   }

@@ -58,6 +58,16 @@ export class InputStream {
     return this.accepted
   }
 
+  /**
+   * Writes each chunk when it arrives, after what others have written by then. Waits while the process does not read.
+   * Returns the offset of the next byte. Throws `conflict` if the input is closed.
+   */
+  async append(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    for await (const chunk of chunks) await this.#add(chunk)
+    if (this.#isBroken) throw this.#closed()
+    return this.accepted
+  }
+
   /** Closes the input once the process has read all of it. Idempotent. */
   end(): void {
     this.#isOpen = false

@@ -7,11 +7,11 @@
  * - POST `/docks/:dock/processes/:id` `{stdin, stderr}` → {@link PipePaths} · DELETE
  * - POST `…/:id/started` · GET `…/:id` → {@link StreamsState}
  * - GET `…/:id/output/:stream?offset=&follow=` → bytes, with the headers below
- * - POST `…/:id/stdin?offset=` with bytes → `{offset}` · POST `…/:id/stdin/close`
+ * - POST `…/:id/stdin?offset=` (a number, or `next`) with bytes → `{offset}` · POST `…/:id/stdin/close`
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isUuid } from '@dock/foundation'
-import { firstOffsetHeader, startOffsetHeader } from '@dock/host-protocol'
+import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@dock/host-protocol'
 import type { Keeper } from './keeper.ts'
 import { KeeperRefusal, type KeeperRefusalCode } from './keeper-refusal.ts'
 import { type StreamName, streamNames } from './kept-streams.ts'
@@ -55,6 +55,9 @@ const offsetOf = (query: URLSearchParams): number => {
   return offset
 }
 
+const inputOffsetOf = (query: URLSearchParams): KeptInputOffset =>
+  query.get('offset') === 'next' ? 'next' : offsetOf(query)
+
 const readJson = async (request: IncomingMessage): Promise<Record<string, unknown>> => {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) text += chunk
@@ -97,7 +100,7 @@ const serveProcess = async (call: Call, dockId: string, id: string, rest: string
       return json(response, {})
     case 'POST stdin':
       return json(response, {
-        offset: await keeper.find(dockId, id).writeInput(offsetOf(call.query), request),
+        offset: await keeper.find(dockId, id).writeInput(inputOffsetOf(call.query), request),
       })
     case 'POST stdin/close':
       keeper.find(dockId, id).endInput()

@@ -1,6 +1,7 @@
 /** The streams of one process: its pipes while they are open, and its kept output, which also outlives the keeper. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { KeptInputOffset } from '@dock/host-protocol'
 import { KeeperRefusal } from './keeper-refusal.ts'
 import { type DockBudget, OutputStream, type Segment } from './output-store.ts'
 import { type PipePaths, Pipes } from './pipes.ts'
@@ -104,9 +105,10 @@ export class KeptStreams {
     if (!this.#hasInput) this.endInput()
   }
 
-  /** See {@link InputStream.write}. */
-  writeInput(offset: number, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-    return this.#live.input.write(offset, chunks)
+  /** See {@link InputStream.write} and {@link InputStream.append}. */
+  writeInput(offset: KeptInputOffset, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    const { input } = this.#live
+    return offset === 'next' ? input.append(chunks) : input.write(offset, chunks)
   }
 
   endInput(): void {

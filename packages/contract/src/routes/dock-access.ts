@@ -64,12 +64,30 @@ export const dockAccessRoutes = {
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 201,
     params: dockParams,
+    body: z
+      .strictObject({
+        processId: field.uuid.optional().meta({
+          description:
+            'Extension: attach the terminal to this running process with a pty, instead of a new shell. The process outlives the terminal.',
+        }),
+        offset: z.int().min(0).optional().meta({
+          description:
+            'Extension: with `processId`, the offset in its output from which the terminal shows it. Default: the first byte that is kept.',
+        }),
+      })
+      .refine(({ processId, offset }) => processId !== undefined || offset === undefined, {
+        message: 'needs processId',
+        path: ['offset'],
+      }),
     response: terminalTicket,
     errors: [
+      'validation_error',
       'dock_not_found',
       'environment_secrets_admin_only',
       'dock_not_running',
       'exec_unavailable',
+      // With a process that does not run, or has no pty.
+      'not_found',
       'rate_limited',
     ],
     notFound: 'dock_not_found',
@@ -94,6 +112,9 @@ export const dockAccessRoutes = {
       'environment_secrets_admin_only',
       'dock_not_running',
       'exec_unavailable',
+      // With a process that has ended in the meantime, or whose output is shorter than the offset.
+      'not_found',
+      'conflict',
     ],
     notFound: 'dock_not_found',
   }),

@@ -4,6 +4,7 @@ import type { Triggers } from './fixture.ts'
 import {
   absentId,
   archived,
+  attachTerminal,
   dock,
   exec,
   failing,
@@ -57,6 +58,10 @@ export const accessTriggers: Triggers<
     },
   },
   openTerminal: {
+    validation_error: async (fixture) =>
+      fixture.ask('POST', `/v1/docks/${await dock(fixture)}/terminal`, { offset: 1 }),
+    not_found: async (fixture) =>
+      fixture.ask('POST', `/v1/docks/${await dock(fixture)}/terminal`, { processId: absentId }),
     dock_not_found: isAbsent('POST', '/terminal'),
     environment_secrets_admin_only: isBarred((fixture, id, as) =>
       fixture.ask('POST', `/v1/docks/${id}/terminal`, undefined, { as }),
@@ -80,6 +85,12 @@ export const accessTriggers: Triggers<
     },
     dock_not_running: (fixture) => withTicket(fixture, (id) => stop(fixture, id)),
     exec_unavailable: withoutTerminals,
+    not_found: (fixture) =>
+      attachTerminal(fixture, 0, async (path) => {
+        await fixture.ask('POST', `${path}/signal`, { signal: 'KILL' })
+        await fixture.ask('GET', `${path}/wait`)
+      }),
+    conflict: (fixture) => attachTerminal(fixture, 1_000_000),
   },
   listPorts: {
     dock_not_found: isAbsent('GET', '/ports'),

@@ -184,6 +184,22 @@ export async function withTicket(
   return fixture.upgrade(`/v1/docks/${id}/terminal?ticket=${(data as { ticket: string }).ticket}`)
 }
 
+/** Attaches a terminal to a new process, and calls `then` while the ticket is unused. */
+export async function attachTerminal(
+  fixture: Fixture,
+  offset: number,
+  then: (processPath: string) => Promise<unknown> = async () => undefined,
+): Promise<Reply> {
+  const id = await dock(fixture)
+  const started = await fixture.ask('POST', `/v1/docks/${id}/processes`, {
+    ...{ command: 'sleep 600', pty: { cols: 80, rows: 24 } },
+  })
+  const processId = (started.data as { id: string }).id
+  const { data } = await fixture.ask('POST', `/v1/docks/${id}/terminal`, { processId, offset })
+  await then(`/v1/docks/${id}/processes/${processId}`)
+  return fixture.upgrade(`/v1/docks/${id}/terminal?ticket=${(data as { ticket: string }).ticket}`)
+}
+
 /** Uses a ticket on a host that does not support terminals. */
 export async function withoutTerminals(fixture: Fixture): Promise<Reply> {
   const { connections } = fixture.server.host

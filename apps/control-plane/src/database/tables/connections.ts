@@ -1,4 +1,6 @@
 /** Tables of terminal tickets and exposed ports. */
+import type { Generated } from 'kysely'
+
 export type ConnectionTables = {
   terminal_tickets: {
     hash: Buffer
@@ -7,6 +9,8 @@ export type ConnectionTables = {
     user_id: string
     credential_id: string
     expires_at: Date
+    process_id: string | null
+    process_offset: Generated<string>
   }
   dock_ports: {
     dock_id: string

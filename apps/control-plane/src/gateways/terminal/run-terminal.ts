@@ -6,7 +6,7 @@ import { limits } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import type { RawData, WebSocket } from 'ws'
 import type { ConnectedTerminal } from '../../modules/terminals/index.ts'
-import { type Closing, closings, exitFrame, readResize } from './terminal-frames.ts'
+import { attachedFrame, type Closing, closings, exitFrame, readResize } from './terminal-frames.ts'
 
 /** Buffer limit for a client that reads slowly. The flow control windows of the connection to the host come on top. */
 const heldBytesMax = 256 * 1024
@@ -91,6 +91,7 @@ export function runTerminal(options: {
     if (size) terminal.resize(size).catch(() => undefined)
     else close('notUnderstood')
   })
+  if (terminal.start !== undefined) socket.send(attachedFrame(terminal.start))
   stream.on('drain', () => socket.resume())
   stream.on('data', (chunk: Buffer) => {
     touch()

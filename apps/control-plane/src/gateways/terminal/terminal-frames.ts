@@ -17,6 +17,14 @@ export function readResize(text: string): TerminalSize | null {
   }
 }
 
+/**
+ * Returns the first frame of a terminal that is attached to a process: the offset in its output of the bytes that follow.
+ * A client that counts them can go on from there.
+ */
+export function attachedFrame(offset: number): string {
+  return JSON.stringify({ type: 'attached', offset })
+}
+
 /** Returns the frame that reports the shell's exit code. The WebSocket is then closed with code 1000. */
 export function exitFrame(code: number): string {
   return JSON.stringify({ type: 'exit', code })

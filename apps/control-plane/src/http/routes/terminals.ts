@@ -5,7 +5,7 @@ import type { Handlers } from '../handler.ts'
 
 export function terminalHandlers(context: TerminalContext): Handlers {
   return {
-    openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
+    openTerminal: ({ caller, params, body }) => openTerminal(context, caller, params.id, body),
     connectTerminal: async () => {
       throw new ServiceError('validation_error', {
         message: 'This URL serves WebSockets only. Open it with a WebSocket client.',

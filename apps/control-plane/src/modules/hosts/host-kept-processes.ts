@@ -1,6 +1,12 @@
 /** Kept processes of Docks over a host's link. The fleet gateway implements this interface. */
 import type { Readable } from 'node:stream'
-import type { KeptProcess, KeptStream, SignalKeptProcess, StartKeptProcess } from '@dock/host-protocol'
+import type {
+  KeptInputOffset,
+  KeptProcess,
+  KeptStream,
+  SignalKeptProcess,
+  StartKeptProcess,
+} from '@dock/host-protocol'
 import type { TerminalSize } from './host-connections.ts'
 
 /** Names a process: its host, its Dock, and its id. */
@@ -26,6 +32,6 @@ export type HostKeptProcesses = {
     from: { offset: number; follow: boolean },
   ): Promise<KeptOutputStream>
   /** Returns the offset of the next byte. Throws `conflict` for a gap, and if the input is closed. */
-  writeKeptInput(place: KeptPlace, offset: number, body: Readable): Promise<{ offset: number }>
+  writeKeptInput(place: KeptPlace, offset: KeptInputOffset, body: Readable): Promise<{ offset: number }>
   closeKeptInput(place: KeptPlace): Promise<void>
 }

@@ -2,15 +2,21 @@ import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { DockActivity } from '../docks/index.ts'
-import type { HostConnections } from '../hosts/index.ts'
+import type { HostConnections, HostKeptProcesses } from '../hosts/index.ts'
 import type { OpenTerminals } from './open-terminals.ts'
+
+/** The calls that a terminal needs to attach to a kept process. */
+export type AttachHosts = Pick<
+  HostKeptProcesses,
+  'readKept' | 'waitForKept' | 'openKeptOutput' | 'writeKeptInput' | 'resizeKept'
+>
 
 /** The dependencies of this module's operations. Created once when the server starts. */
 export type TerminalContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
-  hosts: Pick<HostConnections, 'openTerminal' | 'resizeTerminal'>
+  hosts: Pick<HostConnections, 'openTerminal' | 'resizeTerminal'> & AttachHosts
   activity: DockActivity
   open: OpenTerminals
 }

@@ -2,22 +2,23 @@
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { findVisibleDock, requireSecretsAccess } from '../../docks/index.ts'
-import {
-  HostRefused,
-  HostUnreachable,
-  type TerminalConnection,
-  type TerminalSize,
-} from '../../hosts/index.ts'
-import { tooManyInDock } from '../open-terminals.ts'
+import type { TerminalConnection, TerminalSize } from '../../hosts/index.ts'
+import { attachProcess, requireAttachable } from '../attach-process.ts'
+import { toAttachFailure, toTerminalFailure } from '../host-failure.ts'
 import type { TerminalContext } from '../terminal-context.ts'
-import { redeemTicket, type Ticket } from '../ticket-store.ts'
+import { type RedeemedTicket, redeemTicket, type Ticket } from '../ticket-store.ts'
 
-export type ConnectedTerminal = TerminalConnection & {
+export type ConnectedTerminal = Opened & {
   /** The redeemed ticket, which names the user and the credential. */
   holder: Ticket
-  resize(size: TerminalSize): Promise<void>
   /** The caller calls it once when the terminal has closed. */
   release(): void
+}
+
+type Opened = TerminalConnection & {
+  /** With a process: the offset in its output at which this terminal begins. */
+  start?: number
+  resize(size: TerminalSize): Promise<void>
 }
 
 /** The size of a terminal until its client sends another one. */
@@ -25,7 +26,7 @@ const initialSize: TerminalSize = { cols: 80, rows: 24 }
 
 /**
  * Redeems the ticket and opens the terminal. Throws `unauthorized` if the ticket is not valid for this Dock,
- * `dock_not_running`, `rate_limited` and `service_unavailable`.
+ * `dock_not_running`, `rate_limited` and `service_unavailable`; with a process also `not_found` and `conflict`.
  */
 export async function connectTerminal(
   context: TerminalContext,
@@ -41,14 +42,10 @@ export async function connectTerminal(
   if (!isReadyDockState(dock.state) || hostId === null) throw new ServiceError('dock_not_running')
   const close = context.open.add(dockId, holder.userId)
   try {
-    const terminalId = newUuid()
-    const wanted = { terminalId, generation, ...initialSize }
-    const connection = await context.hosts.openTerminal(hostId, dockId, wanted)
+    const opened = await open(context, { hostId, dockId, generation }, holder)
     const ended = context.activity.begin(dock)
     return {
-      ...connection,
-      holder,
-      resize: (size) => context.hosts.resizeTerminal(hostId, dockId, terminalId, size),
+      ...{ ...opened, holder },
       release: () => {
         close()
         ended()
@@ -56,35 +53,27 @@ export async function connectTerminal(
     }
   } catch (error) {
     close()
-    throw mapHostError(error)
+    throw holder.attachment ? toAttachFailure(error) : toTerminalFailure(error)
   }
+}
+
+const open = async (
+  { hosts, clock }: TerminalContext,
+  { hostId, dockId, generation }: { hostId: string; dockId: string; generation: number },
+  { attachment }: RedeemedTicket,
+): Promise<Opened> => {
+  if (attachment) {
+    const place = { hostId, dockId, processId: attachment.processId }
+    await requireAttachable(hosts, place)
+    const attached = await attachProcess(hosts, clock, place, attachment.offset)
+    return { ...attached, resize: (size) => hosts.resizeKept(place, size) }
+  }
+  const terminalId = newUuid()
+  const connection = await hosts.openTerminal(hostId, dockId, { terminalId, generation, ...initialSize })
+  return { ...connection, resize: (size) => hosts.resizeTerminal(hostId, dockId, terminalId, size) }
 }
 
 const badTicket = (): ServiceError =>
   new ServiceError('unauthorized', {
     message: 'The ticket is unknown, already used or older than 30 seconds. Request a new one.',
   })
-
-const mapHostError = (error: unknown): unknown => {
-  if (error instanceof HostUnreachable)
-    return new ServiceError('service_unavailable', {
-      message: "The Dock's host cannot be reached. Retry in a moment.",
-      cause: error,
-    })
-  if (!(error instanceof HostRefused)) return error
-  switch (error.code) {
-    case 'busy':
-      return tooManyInDock()
-    case 'not_running':
-    case 'stale_generation':
-    case 'not_found':
-      return new ServiceError('dock_not_running', { detail: error.message })
-    case 'unsupported':
-      return new ServiceError('exec_unavailable', { detail: error.message })
-    default:
-      return new ServiceError('service_unavailable', {
-        message: 'The Dock could not open a terminal. Retry in a moment.',
-        cause: error,
-      })
-  }
-}
