@@ -1,6 +1,7 @@
 /** Kept processes of a real Dock: named pipes of the host as the streams of programs in gVisor. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, run } from './support/dock.ts'
+import { openScreen, type Screen } from './support/terminal.ts'
 import { useServer } from './support/use-server.ts'
 
 const server = useServer()
@@ -54,6 +55,34 @@ it('has a terminal that can be resized, and signals', async () => {
   await expect.poll(() => output(started, { follow: false })).toContain('30 100')
   await client.call('signalDockProcess', { params: place, body: { signal: 'KILL', target: 'tree' } })
   expect(await wait(started)).toMatchObject({ state: 'ended' })
+})
+
+it('is a shell that survives the connection of its terminal', async () => {
+  const shell = await start({ argv: ['/bin/bash', '-i'], stdin: true, pty: { cols: 80, rows: 24 } })
+  const shows = (screen: Screen, line: string) =>
+    screen.until((lines) => lines.some((each) => each === line), JSON.stringify(line))
+  const [one, two] = [
+    await openScreen(server, params.id, shell.id),
+    await openScreen(server, params.id, shell.id),
+  ]
+  one.type('echo pid=$$ >pid; tty >/dev/null && echo "ter"minal\r')
+  await shows(two, 'terminal')
+  two.type('echo "st"ill\r')
+  await shows(one, 'still')
+  one.close()
+  two.close()
+  await Promise.all([one.closed, two.closed])
+  const again = await openScreen(server, params.id, shell.id)
+  await shows(again, 'still')
+  again.resize(100, 30)
+  const askSize = () => {
+    again.type('stty size\r')
+    return again.lines()
+  }
+  await expect.poll(askSize).toContain('30 100')
+  again.type('[ "$(cat pid)" = pid=$$ ] && echo "sa"me; exit 5\r')
+  expect(await again.closed).toEqual({ exitCode: 5, code: 1000 })
+  expect(again.lines()).toContain('same')
 })
 
 it('ends with its timeout, and all that it started', async () => {

@@ -19,19 +19,20 @@ export type Screen = {
 const timeoutMs = 60_000
 const firstSize = { cols: 80, rows: 24 }
 
-/** Requests a ticket and opens the terminal with it. */
+/** Requests a ticket and opens the terminal with it. With `processId`, the terminal is attached to that process. */
 export async function openScreen(
   { client, admin }: Pick<Server, 'client' | 'admin'>,
   id: string,
+  processId?: string,
 ): Promise<Screen> {
-  const { ticket } = await client.call('openTerminal', { params: { id } })
+  const { ticket } = await client.call('openTerminal', { params: { id }, body: { processId } })
   const address = new URL(`/v1/docks/${id}/terminal?ticket=${ticket}`, admin.baseUrl.replace(/^http/, 'ws'))
   const socket = new WebSocket(address)
   const emulator = new xterm.Terminal({ ...firstSize, allowProposedApi: true })
   const watchers = new Set<() => void>()
   let exitCode: number | null = null
   socket.on('message', (data, isBinary) => {
-    if (!isBinary) exitCode = (JSON.parse(String(data)) as { code: number }).code
+    if (!isBinary) exitCode = (JSON.parse(String(data)) as { code?: number }).code ?? null
     else
       emulator.write(data as Buffer, () => {
         for (const look of [...watchers]) look()
