@@ -5,26 +5,25 @@ import type { OutputStream, Reader, Segment } from './output-store.ts'
 
 const chunkBytes = 64 * 1024
 
-/** Writes one chunk. Resolves to false if the reader has gone. */
-const write = async (target: Writable, chunk: Uint8Array): Promise<boolean> => {
-  if (target.destroyed) return false
-  if (target.write(chunk)) return true
-  return new Promise((resolve) => {
-    const settle = (isThere: boolean) => {
-      target.off('drain', onDrain)
+/**
+ * Writes one chunk, and resolves once `target` needs it no more, so that its buffer can be used again. Resolves to false if
+ * the reader has gone.
+ */
+const write = (target: Writable, chunk: Uint8Array): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (target.destroyed) return resolve(false)
+    const onClose = () => resolve(false)
+    target.once('close', onClose)
+    target.write(chunk, (error) => {
       target.off('close', onClose)
-      resolve(isThere)
-    }
-    const onDrain = () => settle(true)
-    const onClose = () => settle(false)
-    target.on('drain', onDrain)
-    target.on('close', onClose)
+      resolve(!error)
+    })
   })
-}
 
 /**
  * Sends the bytes from `from` on. Ends `target` after the last byte: with `follow` when the stream is complete, otherwise
- * when everything that is there has been sent. Destroys `target` if the reader held the stream back for too long.
+ * when everything that is there has been sent. Destroys `target` if the reader held the stream back for too long. `target`
+ * must not use a chunk after its write callback, as a socket or an HTTP response does not.
  */
 export async function readOutput(
   output: OutputStream,
@@ -35,7 +34,6 @@ export async function readOutput(
   const reader: Reader = { position: from, movedAt: performance.now(), end: () => target.destroy() }
   let opened = null as { segment: Segment; file: FileHandle } | null
   const gone = new Promise<void>((resolve) => void target.once('close', resolve))
-  // Each reader has its own buffer: a chunk is in use until the target has taken it.
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
   output.addReader(reader)
   try {
@@ -55,8 +53,7 @@ export async function readOutput(
       const length = Math.min(chunkBytes, segment.end - reader.position)
       const { bytesRead } = await opened.file.read(buffer, 0, length, reader.position - segment.start)
       if (bytesRead === 0) throw new Error(`${segment.path} is shorter than recorded`)
-      // A copy, because the target may keep the chunk after it has reported that it took it.
-      if (!(await write(target, Buffer.from(buffer.subarray(0, bytesRead))))) return
+      if (!(await write(target, buffer.subarray(0, bytesRead)))) return
       reader.position += bytesRead
       reader.movedAt = performance.now()
       output.noteMove()

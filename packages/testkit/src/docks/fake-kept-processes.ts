@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
+import { Transform } from 'node:stream'
 import {
   type HostKeptProcesses,
   HostRefused,
@@ -141,7 +141,7 @@ export function fakeKeptProcesses(
       const output = (await keeper()).find(place.dockId, place.processId).output(stream)
       if (offset > output.end) throw new HostRefused('conflict', `the output has ${output.end} bytes so far`)
       const start = Math.max(offset, output.first)
-      const body = new PassThrough()
+      const body = new Transform({ transform: (chunk, _encoding, taken) => taken(null, Buffer.from(chunk)) })
       void readOutput(output, start, follow, body)
       return { first: output.first, start, body }
     },
