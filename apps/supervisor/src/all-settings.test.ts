@@ -9,9 +9,9 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
 const settings = new Set(allSettings.flatMap(({ names }) => names))
 const known = new Set([...settings, ...Object.keys(internalVariables), ...dockVariables])
-/** Variables of other programs, and of shells. */
+/** Variables of other programs and of shells, and names of SSH messages. */
 const foreign =
-  /^(PATH|HOME|USER|LOGNAME|TERM|SHELL|LANG|LANGUAGE|LC_\w+|EUID|TMPDIR|CI|NODE_\w+|BASH\w*|VERSION_CODENAME|DEBIAN_FRONTEND|UV_\w+|PG\w+)$/
+  /^(PATH|HOME|USER|LOGNAME|TERM|SHELL|LANG|LANGUAGE|LC_\w+|EUID|TMPDIR|CI|NODE_\w+|BASH\w*|VERSION_CODENAME|DEBIAN_FRONTEND|UV_\w+|PG\w+|CHANNEL_\w+)$/
 
 /** Names that a source reads: DOCK_ variables wherever they stand, others where they are read from an environment. */
 const namesRead = (path: string, text: string): string[] => {

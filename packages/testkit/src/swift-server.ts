@@ -139,7 +139,9 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
 
   const endpoint = `http://127.0.0.1:${ports.proxy}`
   const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'testing' }
-  const { CreateBucketCommand, S3Client } = await import('@aws-sdk/client-s3')
+  const { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } = await import(
+    '@aws-sdk/client-s3'
+  )
   const client = new S3Client({
     endpoint,
     credentials,
@@ -153,6 +155,9 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
   for (;;) {
     try {
       await client.send(new CreateBucketCommand({ Bucket: bucket }))
+      // The object server starts at its own pace, and a bucket needs only the container server.
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: 'probe', Body: '' }))
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'probe' }))
       break
     } catch (error) {
       if (Date.now() > deadline || children.some((child) => child.exitCode !== null)) {
