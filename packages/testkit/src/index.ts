@@ -8,6 +8,7 @@ export {
   type FreshDatabase,
 } from './fresh-database.ts'
 export { type HostileHost, joinHostileHost } from './hostile-host.ts'
+export { openChromium } from './open-chromium.ts'
 export { type SwiftServer, startSwift } from './swift-server.ts'
 export {
   type Answer,
