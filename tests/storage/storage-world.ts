@@ -163,7 +163,7 @@ export async function createStorageWorld(databaseUrl: string, copyTimes: CopyTim
     databaseUrl,
     environment,
   )
-  const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey })
+  const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey, retries: 0 })
   const database = openDatabase({ url: databaseUrl, onIdleError: () => undefined })
   const joinTokenFile = join(folder, 'join-token')
   await writeFile(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
-import { createClient, type Dock, DockApiError } from './index.ts'
+import { createClient, DockApiError, type DockInfo } from './index.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 let seen: Seen
@@ -17,7 +17,7 @@ let client: ReturnType<typeof createClient>
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  client = createClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'dock_example' })
+  client = createClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'dock_example', retries: 0 })
 })
 afterAll(() => server.close())
 
@@ -39,7 +39,7 @@ test('sends method, path, key, headers and body, and returns the data', async ()
 test('encodes queries and parameters, and keeps a literal colon', async () => {
   answer = success([])
   const docks = await client.call('listDocks', { query: { all: true } })
-  expectTypeOf(docks).toEqualTypeOf<Dock[]>()
+  expectTypeOf(docks).toEqualTypeOf<DockInfo[]>()
   expect(seen.url).toBe('/v1/docks?all=true')
   await client.call('revealEnvironmentSecrets', { params: { ref: 'a/b' } })
   expect(seen.url).toBe('/v1/environments/a%2Fb/secrets:reveal')

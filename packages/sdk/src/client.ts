@@ -1,119 +1,149 @@
-/** A typed client of the service, derived from the contract. */
-import { encodeNameForUrl, type Route, type RouteName, type Routes, routes } from '@dock/contract'
-import { DockApiError } from './dock-api-error.ts'
+/** A typed client of every route of the service. */
+import { encodeNameForUrl } from '@dock/contract/byte-name'
+import type { CallArguments, CallResult, RouteName } from './call-types.ts'
+import { ConnectionError, DockError } from './dock-error.ts'
+import { routeTable } from './generated/route-table.ts'
+import { pause } from './pause.ts'
+import type { RawBody } from './request-options.ts'
+import { dataOf, errorOfResponse } from './response-error.ts'
+import { type RetryOptions, retryPlan } from './retry.ts'
 
 export type ClientOptions = {
-  /** The service's address without `/v1`. */
-  baseUrl: string
-  /** Sent as a bearer token. Without it, the browser's session cookie authenticates the caller. */
-  apiKey?: string
-  fetch?: typeof fetch
-}
-
-type Schema = { _zod: { input: unknown; output: unknown } }
-type Input<S> = S extends Schema ? S['_zod']['input'] : never
-type Output<S> = S extends Schema ? S['_zod']['output'] : never
-/** A query parameter is given as text or as its parsed value. */
-type QueryInput<S> = {
-  [K in keyof Input<S>]: Input<S>[K] | (K extends keyof Output<S> ? Output<S>[K] : never)
-}
-type Part<R, K extends string, V> = R extends { [P in K]: Schema }
-  ? Record<never, never> extends V
-    ? { [P in K]?: V }
-    : { [P in K]: V }
-  : { [P in K]?: never }
-
-/** Bytes to send; a stream is sent as it is read. */
-type RawBody = Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array> | string
-
-export type CallOptions<N extends RouteName> = Part<Routes[N], 'params', Input<ParamsOf<Routes[N]>>> &
-  Part<Routes[N], 'query', QueryInput<QueryOf<Routes[N]>>> &
-  (Routes[N] extends { requestKind: 'raw' }
-    ? { body: RawBody }
-    : Part<Routes[N], 'body', Input<BodyOf<Routes[N]>>>) & {
-    headers?: Readonly<Record<string, string>>
-    signal?: AbortSignal
-  }
-type ParamsOf<R> = R extends { params: infer S } ? S : never
-type QueryOf<R> = R extends { query: infer S } ? S : never
-type BodyOf<R> = R extends { body: infer S } ? S : never
-
-/** The `data` of the response; bytes for a raw route. */
-export type CallResult<N extends RouteName> = Routes[N] extends { responseKind: 'raw' }
-  ? Uint8Array
-  : Output<Routes[N]['response']>
-
-/** The options may be omitted if the route needs none. */
-type CallArguments<N extends RouteName> =
-  Record<never, never> extends CallOptions<N> ? [options?: CallOptions<N>] : [options: CallOptions<N>]
+  /** The service's address without `/v1`. Default: `DOCK_URL`, in a browser the page's own address. */
+  baseUrl?: string | undefined
+  /** Sent as a bearer token. Default: `DOCK_API_KEY`. In a browser the session's cookie authenticates the caller. */
+  apiKey?: string | undefined
+  fetch?: typeof fetch | undefined
+} & Partial<RetryOptions>
 
 export type Client = {
+  readonly baseUrl: string
   /**
-   * Calls a route by name. Throws {@link DockApiError} for every response that is not a success. Network errors are
-   * those of `fetch`. Responses are not validated, because a newer server may add fields.
+   * Calls a route by name. Throws a `DockApiError` for every response that is not a success, and a `ConnectionError` if
+   * there is none. Responses are not validated, because a newer server may add fields.
+   *
+   * Requests that may be repeated are: those of GET and PUT, those with an idempotency key (the client makes one where
+   * the route takes one), and those that the service refused for want of a slot. A body that is a stream is sent once.
    */
   call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>>
+  /** Like `call`, but returns the response, whose body can be read as a stream. */
+  open<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<Response>
 }
 
 type Values = Readonly<Record<string, unknown>>
+type Given = { params?: Values; query?: Values; body?: unknown; headers?: Values; signal?: AbortSignal }
 
-const addressOf = (baseUrl: string, route: Route, params: Values, query: Values): string => {
-  const path = route.path.replaceAll(/(?<=\/):([A-Za-z]+)/g, (_, name: string) =>
-    encodeURIComponent(String(params[name])),
-  )
+/** Returns a variable of the environment, in runtimes that have one. */
+const variable = (name: string): string | undefined => {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  try {
+    return process?.env?.[name] || undefined
+  } catch {
+    // Deno throws if the permission is missing.
+    return undefined
+  }
+}
+
+const defaultBaseUrl = (): string => {
+  const { location } = globalThis as { location?: { origin?: string } }
+  const address = variable('DOCK_URL') ?? location?.origin
+  if (address === undefined || address === 'null')
+    throw new TypeError('Give baseUrl, or set DOCK_URL to the address of your Dock service.')
+  return address
+}
+
+const addressOf = (baseUrl: string, path: string, params: Values, query: Values): string => {
+  const filled = path.replaceAll(/(?<=\/):([A-Za-z]+)/g, (_, name: string) => {
+    const text = String(params[name])
+    // A parser of URLs would take these for steps between folders, also percent-encoded.
+    if (/^\.{0,2}$/.test(text)) throw new TypeError(`${name} must not be '${text}'.`)
+    return encodeURIComponent(text)
+  })
   const search = Object.entries(query)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeNameForUrl(String(value))}`)
     .join('&')
-  return `${baseUrl.replace(/\/+$/, '')}${path}${search === '' ? '' : `?${search}`}`
+  return `${baseUrl}${filled}${search === '' ? '' : `?${search}`}`
 }
 
-type Envelope = { ok?: unknown; data?: unknown; code?: unknown; message?: unknown }
-
-const isEnvelope = (value: unknown): value is Envelope => typeof value === 'object' && value !== null
-
-const errorOf = (status: number, answer: unknown): DockApiError =>
-  isEnvelope(answer) && typeof answer.code === 'string' && typeof answer.message === 'string'
-    ? new DockApiError(answer.code, status, answer.message)
-    : new DockApiError(
-        'bad_response',
-        status,
-        `The response (HTTP ${status}) is not from the Dock API. Check baseUrl.`,
-      )
+const isAbort = (error: unknown, signal?: AbortSignal): boolean =>
+  signal?.aborted === true || (error instanceof Error && error.name === 'AbortError')
 
 /** Creates a client of the service at `baseUrl`. */
-export function createClient(options: ClientOptions): Client {
-  const send = options.fetch ?? fetch
+export function createClient(options: ClientOptions = {}): Client {
+  // Browsers refuse a `fetch` that is called as a method of another object.
+  const send: typeof fetch = options.fetch ?? ((...request) => fetch(...request))
+  const baseUrl = (options.baseUrl ?? defaultBaseUrl()).replace(/\/+$/, '')
+  if (!URL.canParse(baseUrl)) throw new TypeError(`${baseUrl} is not the address of a service.`)
+  const apiKey = options.apiKey ?? variable('DOCK_API_KEY')
+  const { retries = 4, retryAfterSecondsMax = 30 } = options
+
+  const request = async <T>(
+    name: RouteName,
+    given: Given,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> => {
+    const [method, path, flags = ''] = routeTable[name].split(' ') as [string, string, string?]
+    if (flags.includes('w'))
+      throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
+    // Header names are not case-sensitive; Headers compares them so.
+    const headers = new Headers(given.headers as Record<string, string> | undefined)
+    if (apiKey !== undefined && !headers.has('authorization'))
+      headers.set('authorization', `Bearer ${apiKey}`)
+    const isOwnKey = flags.includes('i') && !headers.has('idempotency-key')
+    if (isOwnKey) headers.set('idempotency-key', crypto.randomUUID())
+    const isRaw = flags.includes('b')
+    if (given.body !== undefined && !headers.has('content-type'))
+      headers.set('content-type', isRaw ? 'application/octet-stream' : 'application/json')
+    const body = isRaw ? (given.body as RawBody) : JSON.stringify(given.body)
+    const isStream = body instanceof ReadableStream
+    const isSafe =
+      !isStream &&
+      (method === 'GET' || method === 'PUT' || headers.has('idempotency-key')) &&
+      // The command ended with the connection, so its result is not what was asked for.
+      !headers.has('x-dock-cancel-on-disconnect')
+    const address = addressOf(baseUrl, path, given.params ?? {}, given.query ?? {})
+    const plan = retryPlan({ retries: isStream ? 0 : retries, retryAfterSecondsMax }, { isSafe, isOwnKey })
+    const { signal } = given
+    const attempt = async (): Promise<T> => {
+      try {
+        return await read(
+          await send(address, {
+            ...{ method, headers },
+            ...(given.body === undefined ? {} : { body }),
+            ...(isStream ? { duplex: 'half' } : {}),
+            ...(signal ? { signal } : {}),
+          }),
+        )
+      } catch (error) {
+        if (isAbort(error, signal) || error instanceof DockError) throw error
+        // Runtimes report a broken connection as a TypeError, Error or DOMException.
+        throw new ConnectionError(`${baseUrl} cannot be reached, or the connection broke.`, error)
+      }
+    }
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const wait = isAbort(error, signal) ? null : plan(error)
+        if (wait === null) throw error
+        await pause(wait, signal)
+      }
+    }
+  }
+
   return {
-    async call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>> {
-      const given: {
-        params?: Values
-        query?: Values
-        body?: unknown
-        headers?: Values
-        signal?: AbortSignal
-      } = args[0] ?? {}
-      const route: Route = routes[name]
-      if (route.responseKind === 'websocket')
-        throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
-      const headers = new Headers(given.headers as Record<string, string> | undefined)
-      if (options.apiKey !== undefined) headers.set('authorization', `Bearer ${options.apiKey}`)
-      const isRaw = route.requestKind === 'raw'
-      if (given.body !== undefined && !isRaw) headers.set('content-type', 'application/json')
-      else if (isRaw && !headers.has('content-type')) headers.set('content-type', 'application/octet-stream')
-      const body = isRaw ? (given.body as RawBody) : JSON.stringify(given.body)
-      const response = await send(addressOf(options.baseUrl, route, given.params ?? {}, given.query ?? {}), {
-        method: route.method,
-        headers,
-        ...(given.body === undefined ? {} : { body }),
-        ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
-        ...(given.signal ? { signal: given.signal } : {}),
-      })
-      if (route.responseKind === 'raw' && response.ok)
-        return new Uint8Array(await response.arrayBuffer()) as CallResult<N>
-      const answer: unknown = await response.json().catch(() => undefined)
-      if (!response.ok || !isEnvelope(answer) || answer.ok !== true) throw errorOf(response.status, answer)
-      return answer.data as CallResult<N>
+    baseUrl,
+    call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>> {
+      const isRaw = routeTable[name].split(' ')[2]?.includes('r')
+      return request(name, (args[0] ?? {}) as Given, async (response) =>
+        isRaw && response.ok ? new Uint8Array(await response.arrayBuffer()) : dataOf(response),
+      ) as Promise<CallResult<N>>
     },
+    open: (name, ...args) =>
+      request(name, (args[0] ?? {}) as Given, async (response) => {
+        if (response.ok) return response
+        throw errorOfResponse(response, await response.json().catch(() => undefined))
+      }),
   }
 }

@@ -57,5 +57,5 @@ export async function joinAsMember({
   const [own] = (await ask('/v1/me/invitations')).data as { id: string }[]
   await ask(`/v1/me/invitations/${own?.id}/accept`, {})
   const { apiKey } = (await ask('/v1/api-keys', { name: 'tests' })).data as { apiKey: string }
-  return createClient({ baseUrl, apiKey })
+  return createClient({ baseUrl, apiKey, retries: 0 })
 }

@@ -99,7 +99,7 @@ export async function startServer(
     dataDir,
     logFile,
     admin,
-    client: createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey }),
+    client: createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey, retries: 0 }),
     output: () => output,
     pid,
     ended,

@@ -14,7 +14,7 @@ export type SharedServer = Pick<Server, 'dataDir' | 'admin' | 'client' | 'output
  */
 export function useServer(): SharedServer {
   const { admin, dataDir, logFile, pid } = inject('sharedServer')
-  const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey })
+  const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey, retries: 0 })
   const server = { admin, client, dataDir, pid, output: () => readFileSync(logFile, 'utf8') }
   const list = (): Promise<Dock[]> => client.call('listDocks', { query: { all: true } })
   let before: Set<string>

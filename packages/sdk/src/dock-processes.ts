@@ -1,0 +1,46 @@
+/** The processes of a Dock that outlive the program which started them. */
+import type { Client } from './client.ts'
+import { type AttachOptions, Process } from './dock-process.ts'
+import type { DockProcess, RouteTypes } from './generated/route-types.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+export type SpawnOptions = Omit<
+  NonNullable<RouteTypes['startDockProcess']['request']['body']>,
+  'command' | 'argv'
+> &
+  Abortable & { idempotencyKey?: string | undefined }
+
+export class DockProcesses {
+  readonly #client: Client
+  readonly #id: string
+  constructor(client: Client, id: string) {
+    this.#client = client
+    this.#id = id
+  }
+
+  /** Starts a line of shell, or words that no shell reads. Give `stdin: true` to send input. */
+  async start(command: string | readonly string[], options: SpawnOptions = {}): Promise<Process> {
+    const { signal, idempotencyKey, ...body } = options
+    const { id: pid } = await this.#client.call('startDockProcess', {
+      params: { id: this.#id },
+      body: { ...(typeof command === 'string' ? { command } : { argv: [...command] }), ...body },
+      headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+      signal,
+    })
+    return new Process(this.#client, { id: this.#id, pid })
+  }
+
+  /**
+   * Returns a process that was started before, also by another program. `offset` is the first byte of stdout to read:
+   * the number of bytes that you have.
+   */
+  attach(pid: string, from: AttachOptions = {}): Process {
+    return new Process(this.#client, { id: this.#id, pid }, from)
+  }
+
+  /** Returns those that run, and the latest that have ended. */
+  list({ signal }: Abortable = {}): Promise<DockProcess[]> {
+    return this.#client.call('listDockProcesses', { params: { id: this.#id }, signal })
+  }
+}

@@ -1,0 +1,43 @@
+/** Copies a file or folder of a Dock to this computer. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { hasCode } from '../dock-error.ts'
+import type { RemoteFiles } from './remote-files.ts'
+import { unpackTar } from './unpack-tar.ts'
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => null))?.isDirectory() ?? false
+
+/** Writes beside the place and renames, so that nobody sees half of the file. */
+const saveFile = async (chunks: AsyncIterable<Uint8Array>, place: string): Promise<void> => {
+  const draft = join(dirname(place), `.dock-download-${randomUUID()}`)
+  try {
+    const file = await open(draft, 'wx')
+    try {
+      for await (const bytes of chunks) await file.writeFile(bytes)
+    } finally {
+      await file.close()
+    }
+    await rename(draft, place)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** `from` is an absolute path in the Dock. If `to` is a folder, a file goes into it. */
+export async function downloadToLocal(
+  files: RemoteFiles,
+  from: string,
+  to: string,
+  options: { signal?: AbortSignal | undefined },
+): Promise<{ skippedLinks: string[] }> {
+  try {
+    await mkdir(dirname(to), { recursive: true })
+    await saveFile(files.stream(from, options), (await isFolder(to)) ? join(to, basename(from)) : to)
+    return { skippedLinks: [] }
+  } catch (error) {
+    if (!hasCode(error, 'not_a_regular_file')) throw error
+    return { skippedLinks: await unpackTar(files.tar(from, options), to) }
+  }
+}

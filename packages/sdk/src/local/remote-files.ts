@@ -1,0 +1,12 @@
+/** What copying between this computer and a Dock needs of the Dock's files. */
+import type { FileData } from '../file-data.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+export type RemoteFiles = {
+  stream(path: string, options: Abortable): AsyncIterable<Uint8Array>
+  tar(path: string, options: Abortable): AsyncIterable<Uint8Array>
+  write(path: string, data: FileData, options: Abortable & { mode: string }): Promise<unknown>
+  writeTar(path: string, tar: FileData, options: Abortable): Promise<unknown>
+  mkdir(path: string, options: Abortable): Promise<unknown>
+}
