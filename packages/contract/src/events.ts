@@ -1,7 +1,7 @@
 /** Events that the service sends: webhooks to receivers, alerts to inboxes. */
 import * as z from 'zod'
-import { dockStates } from './dock-state.ts'
 import { timestamp, uuid } from './fields.ts'
+import { dockState } from './objects/docks.ts'
 
 export const webhookEventTypes = ['dock.ready', 'dock.error', 'dock.archived', 'dock.hydrated'] as const
 export type WebhookEventType = (typeof webhookEventTypes)[number]
@@ -23,12 +23,15 @@ export const alertTypes = [
 export type AlertType = (typeof alertTypes)[number]
 export const alertType = z.enum(alertTypes)
 
+/** The Dock of a webhook delivery. */
+export const webhookDock = z.strictObject({ id: uuid, state: dockState })
+
 /** The JSON body of a webhook delivery. */
 export const webhookDelivery = z.strictObject({
   id: uuid,
   type: webhookEventType,
   occurredAt: timestamp,
-  dock: z.strictObject({ id: uuid, state: z.enum(dockStates) }),
+  dock: webhookDock,
   organizationId: uuid,
   workspaceId: uuid,
 })

@@ -31,13 +31,8 @@ export * from './objects/runs.ts'
 export * from './objects/snapshots.ts'
 export * from './objects/templates.ts'
 export * from './objects/webhooks.ts'
-export {
-  errorCodesByStatus,
-  type OpenApiDocument,
-  type OpenApiOptions,
-  openApiDocument,
-  openApiPath,
-} from './openapi.ts'
+export { errorCodesByStatus } from './openapi/error-codes.ts'
+export { type OpenApiDocument, type OpenApiOptions, openApiDocument, openApiPath } from './openapi.ts'
 export type {
   Method,
   ResponseKind,

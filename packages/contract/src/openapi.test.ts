@@ -1,10 +1,24 @@
 import { expect, test } from 'vitest'
+import { type ErrorCode, errorCodes } from './errors.ts'
+import { errorCodesByStatus } from './openapi/error-codes.ts'
+import { namedSchemas } from './openapi/named-schemas.ts'
 import { openApiDocument, openApiPath } from './openapi.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
 // Serialize as for a caller: fields that JSON drops are not in the document.
 const document = JSON.parse(JSON.stringify(openApiDocument({ serverUrl: 'https://dock.example' })))
+// biome-ignore lint/suspicious/noExplicitAny: the document has no type of its own.
+type Json = any
+const resolve = (value: Json): Json =>
+  typeof value?.$ref === 'string'
+    ? resolve(
+        value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at: Json, key: string) => at[key], document),
+      )
+    : value
 const all = Object.entries(routes) as [string, Route][]
 
 test('lists every route once, under its method and path', () => {
@@ -31,7 +45,7 @@ test.each(all)('%s has its parameters, request, response and failures', (name, r
   for (const parameter of operation.parameters ?? [])
     expect(Object.keys(parameter.schema)).not.toHaveLength(0)
   if (route.body)
-    expect(operation.requestBody.content['application/json'].schema).toMatchObject({
+    expect(resolve(operation.requestBody.content['application/json'].schema)).toMatchObject({
       type: 'object',
       additionalProperties: false,
     })
@@ -41,18 +55,17 @@ test.each(all)('%s has its parameters, request, response and failures', (name, r
   const { content } = operation.responses[status]
   const { schema } = content['application/json'] ?? Object.values<{ schema: object }>(content)[0]
   expect(Object.keys(route.responseKind ? schema : schema.properties.data)).not.toHaveLength(0)
-  const failures = Object.entries<{ content: object }>(operation.responses).filter(
-    ([key]) => Number(key) >= 400,
-  )
-  const codes = failures.flatMap(
-    ([, failure]) =>
-      (
-        failure.content as Record<
-          string,
-          { schema: { allOf: { properties?: { code: { enum: string[] } } }[] } }
-        >
-      )['application/json']?.schema.allOf[1]?.properties?.code.enum ?? [],
-  )
+  const codes = Object.entries<Json>(operation.responses)
+    .filter(([key]) => Number(key) >= 400)
+    .flatMap(([key, reference]) => {
+      const response = resolve(reference)
+      const listed = response.content['application/json'].schema.allOf[1].properties.code.enum as ErrorCode[]
+      for (const code of listed) expect(response.description).toContain(errorCodes[code].message)
+      expect(listed.toSorted(), `${key}: ${reference.$ref}`).toEqual(
+        errorCodesByStatus(route).get(Number(key))?.toSorted(),
+      )
+      return listed
+    })
   expect(codes).toEqual(expect.arrayContaining([...route.errors, 'internal_error']))
   expect(operation.security).toHaveLength(
     route.access.credentials === 'public' ? 0 : route.access.credentials.endsWith('session') ? 1 : 2,
@@ -68,4 +81,29 @@ test('every $ref has a target', () => {
     const target = reference.split('/').reduce((value, key) => value?.[key], document)
     expect(target, reference).toBeDefined()
   }
+})
+
+test('every object is a named schema, and names are those of the types', () => {
+  const inline: string[] = []
+  const visit = (value: Json, at: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (value.properties && !/^\/(schemas|responses)\/[^/]+$/.test(at)) inline.push(at)
+    for (const [key, each] of Object.entries<Json>(value))
+      if (key !== 'example' && key !== 'examples') visit(each, `${at}/${key}`)
+  }
+  visit({ schemas: document.components.schemas }, '')
+  expect(inline).toEqual([])
+  for (const operation of Object.values<Json>(document.paths).flatMap((path) => Object.values<Json>(path)))
+    for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+      const data = content?.['application/json']?.schema.properties.data
+      if (status < '300' && data) expect(JSON.stringify(data), operation.operationId).toContain('"$ref"')
+    }
+  expect(Object.keys(document.components.schemas)).toEqual(
+    expect.arrayContaining(['Dock', 'DockProcess', 'Environment', 'CreateDockBody', 'FileChange', 'Role']),
+  )
+  expect(new Set(namedSchemas().values()).size).toBe(namedSchemas().size)
+})
+
+test('stays small: each schema and each set of failures is written once', () => {
+  expect(JSON.stringify(document).length).toBeLessThan(400_000)
 })

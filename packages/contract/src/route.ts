@@ -12,7 +12,12 @@ export type Route = {
   method: Method
   /** The path as in the specification; parameters are written `:name`. */
   path: string
+  /** One line without a full stop. */
   summary: string
+  /** A few sentences for the reference: what a caller should know before the first call. */
+  description?: string
+  /** True for routes that the specification does not have. */
+  extension?: true
   tag: string
   access: Access
   /** HTTP status of success; 200 when omitted. */
@@ -32,6 +37,8 @@ export type Route = {
   responseKind?: ResponseKind
   /** Content types of a raw response, for the OpenAPI document; `application/octet-stream` when omitted. */
   responseTypes?: readonly string[]
+  /** What each line of a response of type application/x-ndjson is. */
+  lineSchema?: z.ZodType
   /** The response field whose list may be too long for memory. It is written item by item. */
   streamedField?: string
   /** The response is a list that may be too long to build in one turn of the event loop. It is written page by page. */

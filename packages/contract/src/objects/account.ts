@@ -2,6 +2,11 @@ import * as z from 'zod'
 import { alertType } from '../events.ts'
 import { count, nextCursor, timestamp, uuid } from '../fields.ts'
 
+/** The address of the SSH gateway. */
+export const sshAddress = z.strictObject({ host: z.string(), port: z.int() })
+/** The domain whose subdomains reach exposed ports. */
+export const portsDomain = z.strictObject({ domain: z.string() })
+
 export const config = z.strictObject({
   apiUrl: z.string(),
   appUrl: z.string(),
@@ -11,9 +16,9 @@ export const config = z.strictObject({
   mailDelivery: z.string(),
   githubAppConfigured: z.boolean(),
   /** null when the SSH gateway is off. */
-  ssh: z.strictObject({ host: z.string(), port: z.int() }).nullable(),
+  ssh: sshAddress.nullable(),
   /** null when hosted ports are off. */
-  ports: z.strictObject({ domain: z.string() }).nullable(),
+  ports: portsDomain.nullable(),
   chatgptSignIn: z.boolean(),
 })
 export type Config = z.output<typeof config>
@@ -68,6 +73,10 @@ export const notificationPage = z.strictObject({
   unreadCount: count,
 })
 export type NotificationPage = z.output<typeof notificationPage>
+
+/** Whether zero data retention is on. */
+export const retention = z.strictObject({ enabled: z.boolean() })
+export type Retention = z.output<typeof retention>
 
 /** `enabled` is the organization's setting, `emailEnabled` the caller's. */
 export const notificationPreference = z.strictObject({

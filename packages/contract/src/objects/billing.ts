@@ -37,14 +37,18 @@ const amounts = {
   costMicros: count,
 }
 
+export const usageAmounts = z.strictObject(amounts)
+/** What was used on one day in UTC. */
+export const usageDay = z.strictObject({ day, closed: z.boolean(), ...amounts })
+
 export const organizationUsage = z.strictObject({
   month: z.string(),
   /** Days before this one are closed: their figures never change. */
   closedUntil: day,
   /** Currency of the costs; null if nothing of the month has a price. */
   currency: z.string().nullable(),
-  total: z.strictObject(amounts),
+  total: usageAmounts,
   /** Days in UTC on which something was used. */
-  days: z.array(z.strictObject({ day, closed: z.boolean(), ...amounts })),
+  days: z.array(usageDay),
 })
 export type OrganizationUsage = z.output<typeof organizationUsage>

@@ -5,6 +5,7 @@ import { count, cpus, diskGiB, integer, memoryMiB, runtimeName, timestamp, uuid 
 export const dockState = z.enum(dockStates)
 export const setupStatuses = ['pending', 'running', 'done', 'failed'] as const
 export type SetupStatus = (typeof setupStatuses)[number]
+export const setupStatus = z.enum(setupStatuses)
 
 export const dock = z.strictObject({
   id: uuid,
@@ -23,7 +24,7 @@ export const dock = z.strictObject({
   ip: z.string().nullable(),
   hostId: z.string().nullable(),
   billingPausedAt: timestamp.nullable(),
-  setupStatus: z.enum(setupStatuses),
+  setupStatus,
   setupError: z.string().nullable(),
   lastSnapshotAt: timestamp.nullable(),
   stateChangedAt: timestamp,
@@ -53,6 +54,9 @@ export type TerminalTicket = z.output<typeof terminalTicket>
 export const portEntry = z.strictObject({ port: integer, url: z.string().nullable(), createdAt: timestamp })
 export type PortEntry = z.output<typeof portEntry>
 
+/** Usage of one container, as the host reports it. Its fields depend on the host. */
+export const containerSample = z.looseObject({})
+
 export const dockSample = z.strictObject({
   dockId: uuid,
   at: timestamp,
@@ -64,11 +68,12 @@ export const dockSample = z.strictObject({
   txBytes: count,
   source: z.string(),
   /** Usage per container, if the host reports it. */
-  containers: z.array(z.looseObject({})).optional(),
+  containers: z.array(containerSample).optional(),
 })
 export type DockSample = z.output<typeof dockSample>
 
-const aggregate = z.strictObject({
+/** Averages or peaks of the samples in a window. */
+export const statsAggregate = z.strictObject({
   cpuPercent: z.number(),
   memBytes: z.number(),
   memLimit: z.number(),
@@ -79,11 +84,19 @@ const aggregate = z.strictObject({
 
 export const statsWindow = z.enum(['1h', '24h'])
 
+/** Averages and peaks over a window. */
+export const windowStats = z.strictObject({
+  window: statsWindow,
+  samples: count,
+  avg: statsAggregate,
+  peak: statsAggregate,
+})
+
 export const dockStats = z.strictObject({
   dockId: uuid,
   state: dockState,
   sample: dockSample.nullable(),
-  window: z.strictObject({ window: statsWindow, samples: count, avg: aggregate, peak: aggregate }).optional(),
+  window: windowStats.optional(),
 })
 export type DockStats = z.output<typeof dockStats>
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { count, timestamp, uuid } from '../fields.ts'
+import { count, secretFilePath, textOfBytes, timestamp, uuid } from '../fields.ts'
+import { limits } from '../limits.ts'
 
 export const secretsAccess = z.enum(['members', 'admins'])
 export type SecretsAccess = z.output<typeof secretsAccess>
@@ -16,7 +17,19 @@ export const environmentRepository = z.strictObject({
 })
 export type EnvironmentRepository = z.output<typeof environmentRepository>
 
-const connection = z.strictObject({ connected: z.boolean() })
+export const providerConnection = z.strictObject({ connected: z.boolean() })
+export const environmentConnections = z.strictObject({
+  github: providerConnection,
+  gitlab: providerConnection,
+})
+/** A secret file without its contents. */
+export const environmentFile = z.strictObject({ path: z.string(), size: count })
+
+/** A secret file as callers write it. */
+export const secretFile = z.strictObject({
+  path: secretFilePath,
+  contents: textOfBytes(0, limits.environment.fileBytesMax),
+})
 
 /** Contains the names of variables, never their values. */
 export const environment = z.strictObject({
@@ -31,9 +44,9 @@ export const environment = z.strictObject({
   passSecrets: z.boolean(),
   passDockCredentials: z.boolean(),
   passAgentsCredentials: z.boolean(),
-  connections: z.strictObject({ github: connection, gitlab: connection }),
+  connections: environmentConnections,
   varNames: z.array(z.string()),
-  files: z.array(z.strictObject({ path: z.string(), size: count })),
+  files: z.array(environmentFile),
   repos: z.array(environmentRepository),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -47,8 +60,10 @@ export const environmentVersion = z.strictObject({
 })
 export type EnvironmentVersion = z.output<typeof environmentVersion>
 
+export const revealedSecretFile = environmentFile.extend({ contents: z.string() })
+
 export const revealedSecrets = z.strictObject({
   envContents: z.string(),
-  secretFiles: z.array(z.strictObject({ path: z.string(), size: count, contents: z.string() })),
+  secretFiles: z.array(revealedSecretFile),
 })
 export type RevealedSecrets = z.output<typeof revealedSecrets>

@@ -4,11 +4,12 @@ import { count, nextCursor, timestamp } from '../fields.ts'
 
 export const fileTypes = ['file', 'folder', 'link', 'pipe', 'socket', 'device'] as const
 export type FileType = (typeof fileTypes)[number]
+export const fileType = z.enum(fileTypes)
 
 /** Names and targets are bytes as text, see byte-name.ts. A link is described itself, not what it points to. */
 export const fileEntry = z.strictObject({
   name: z.string(),
-  type: z.enum(fileTypes),
+  type: fileType,
   size: count,
   /** Permission bits in four octal digits. */
   mode: z.string(),
@@ -22,27 +23,36 @@ export type FileEntry = z.output<typeof fileEntry>
 export const fileList = z.strictObject({ entry: fileEntry, entries: z.array(fileEntry), nextCursor })
 export type FileList = z.output<typeof fileList>
 
-const change = z.strictObject({
+/** The watch began: all changes from now on are reported. */
+export const watchStarted = z.strictObject({ type: z.literal('watching'), folders: count })
+
+export const pathChange = z.strictObject({
   type: z.enum(['created', 'modified', 'attributes', 'deleted']),
   path: z.string(),
   isFolder: z.boolean(),
 })
-const move = z.strictObject({
+export const pathMove = z.strictObject({
   type: z.literal('moved'),
   path: z.string(),
   to: z.string(),
   isFolder: z.boolean(),
 })
 
+/** `overflow`: changes were lost, so list the folder again. `alive` comes every 30 seconds. */
+export const watchNotice = z.strictObject({ type: z.enum(['overflow', 'alive']) })
+
+/** The last line of a watch. `gone`: the folder no longer exists. `time`: the watch reached its longest time. */
+export const watchEnded = z.strictObject({ type: z.literal('ended'), reason: z.enum(['gone', 'time']) })
+
 /**
  * One line of a watch. `watching` comes first, once all changes from then on are reported. `overflow`: changes were lost,
  * list the folder again. `alive` comes every 30 seconds. `ended` is the last line.
  */
 export const fileChange = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('watching'), folders: count }),
-  change,
-  move,
-  z.strictObject({ type: z.enum(['overflow', 'alive']) }),
-  z.strictObject({ type: z.literal('ended'), reason: z.enum(['gone', 'time']) }),
+  watchStarted,
+  pathChange,
+  pathMove,
+  watchNotice,
+  watchEnded,
 ])
 export type FileChange = z.output<typeof fileChange>

@@ -22,7 +22,8 @@ export const hostSummary = z.strictObject({
 })
 export type HostSummary = z.output<typeof hostSummary>
 
-const hostDock = z.strictObject({
+/** A Dock as the instance admin sees it on its host. */
+export const hostDock = z.strictObject({
   id: uuid,
   name: z.string().nullable(),
   state: dockState,
@@ -38,7 +39,11 @@ const hostDock = z.strictObject({
 })
 
 /** A runtime as reported by its host. */
-const reportedRuntime = z.strictObject({ dockId: z.string(), state: z.string(), kind: z.string().optional() })
+export const reportedRuntime = z.strictObject({
+  dockId: z.string(),
+  state: z.string(),
+  kind: z.string().optional(),
+})
 
 export const hostDetail = hostSummary.extend({
   docks: z.array(hostDock),

@@ -37,9 +37,11 @@ export const providerKeyStatus = z.strictObject({
 })
 export type ProviderKeyStatus = z.output<typeof providerKeyStatus>
 
+export const assistantStatus = z.enum(['active', 'expired'])
+
 export const assistantConnection = z.strictObject({
   connected: z.boolean(),
-  status: z.enum(['active', 'expired']).nullable(),
+  status: assistantStatus.nullable(),
   email: z.string().nullable(),
   planType: z.string().nullable(),
   updatedAt: timestamp.nullable(),
@@ -54,8 +56,11 @@ export const deviceSignIn = z.strictObject({
 })
 export type DeviceSignIn = z.output<typeof deviceSignIn>
 
+export const deviceSignInPending = z.strictObject({ state: z.literal('pending') })
+export const deviceSignInConnected = assistantConnection.extend({ state: z.literal('connected') })
+
 export const deviceSignInProgress = z.discriminatedUnion('state', [
-  z.strictObject({ state: z.literal('pending') }),
-  assistantConnection.extend({ state: z.literal('connected') }),
+  deviceSignInPending,
+  deviceSignInConnected,
 ])
 export type DeviceSignInProgress = z.output<typeof deviceSignInProgress>

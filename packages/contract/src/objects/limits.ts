@@ -18,12 +18,15 @@ const limitFields = {
 
 export const organizationLimitNames = Object.keys(limitFields) as readonly (keyof typeof limitFields)[]
 
+export const organizationLimitValues = z.strictObject(limitFields)
+export const organizationLimitUsage = z.strictObject({ ...limitFields, storedGiB: z.number().min(0) })
+
 /** Extension: not part of the specification. */
 export const organizationLimits = z.strictObject({
   /** The effective limits: the organization's own value, or the instance's default. */
-  limits: z.strictObject(limitFields),
+  limits: organizationLimitValues,
   /** Current usage. `repositories` is the count of the Environment with the most repositories. */
-  usage: z.strictObject({ ...limitFields, storedGiB: z.number().min(0) }),
+  usage: organizationLimitUsage,
 })
 export type OrganizationLimits = z.output<typeof organizationLimits>
 

@@ -63,3 +63,6 @@ export const invitationPreview = z.strictObject({
   expiresAt: timestamp,
 })
 export type InvitationPreview = z.output<typeof invitationPreview>
+
+export const invitationAccepted = z.strictObject({ organizationId: uuid, role })
+export const invitationDeclined = z.strictObject({ declined: z.literal(true) })

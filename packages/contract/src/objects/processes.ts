@@ -6,6 +6,9 @@ import { limits } from '../limits.ts'
 const cells = z.int().min(limits.processes.cells.min).max(limits.processes.cells.max)
 export const terminalCells = z.strictObject({ cols: cells, rows: cells })
 
+export const processStates = ['running', 'ended'] as const
+export const processState = z.enum(processStates)
+
 export const processEndReasons = [
   'exited',
   'signaled',
@@ -15,8 +18,13 @@ export const processEndReasons = [
   'lost',
 ] as const
 
+export const processEndReason = z.enum(processEndReasons)
+
 /** Bytes before `firstOffset` are no longer kept. `endOffset` is the offset after the last byte so far. */
 export const processOutput = z.strictObject({ firstOffset: count, endOffset: count, open: z.boolean() })
+
+/** `offset` is the offset of the next byte of input. */
+export const processStdin = z.strictObject({ offset: count, open: z.boolean() })
 
 /**
  * `reason` says why a process ended: `exited` or `signaled` by itself, `timed_out`, `dock_ended` with its Dock's sandbox,
@@ -27,14 +35,13 @@ export const dockProcess = z.strictObject({
   /** The beginning of the command. */
   command: z.string(),
   pty: terminalCells.nullable(),
-  state: z.enum(['running', 'ended']),
+  state: processState,
   exitCode: z.int().nullable(),
   signal: z.string().nullable(),
-  reason: z.enum(processEndReasons).nullable(),
+  reason: processEndReason.nullable(),
   startedAt: timestamp,
   endedAt: timestamp.nullable(),
-  /** The offset of the next byte of input. */
-  stdin: z.strictObject({ offset: count, open: z.boolean() }),
+  stdin: processStdin,
   stdout: processOutput,
   /** Null for a process with a terminal, whose output is all in `stdout`. */
   stderr: processOutput.nullable(),
@@ -44,3 +51,6 @@ export type DockProcess = z.output<typeof dockProcess>
 /** The offset of the next byte of input. */
 export const processInput = z.strictObject({ offset: count })
 export type ProcessInput = z.output<typeof processInput>
+
+/** The request was carried out. */
+export const processDone = z.strictObject({ done: z.literal(true) })

@@ -13,6 +13,9 @@ export const runStates = [
 export type RunState = (typeof runStates)[number]
 export const runState = z.enum(runStates)
 
+export const executionTarget = z.enum(['dock', 'fast'])
+export const runEvent = z.strictObject({ t: z.string(), at: timestamp })
+
 export const run = z.strictObject({
   id: uuid,
   installationId: uuid,
@@ -21,7 +24,7 @@ export const run = z.strictObject({
   repo: z.string(),
   issueNumber: integer,
   dockId: uuid.nullable(),
-  executionTarget: z.enum(['dock', 'fast']),
+  executionTarget,
   state: runState,
   prNumber: integer.nullable(),
   prUrl: z.string().nullable(),
@@ -32,7 +35,7 @@ export const run = z.strictObject({
   promptVersion: z.string().nullable(),
   testCommand: z.string().nullable(),
   completionStatus: z.string().nullable(),
-  events: z.array(z.strictObject({ t: z.string(), at: timestamp })),
+  events: z.array(runEvent),
   createdAt: timestamp,
   updatedAt: timestamp,
 })

@@ -3,13 +3,14 @@ import { count, timestamp, uuid } from '../fields.ts'
 
 export const templateStatuses = ['saving', 'ready', 'failed'] as const
 export type TemplateStatus = (typeof templateStatuses)[number]
+export const templateStatus = z.enum(templateStatuses)
 
 export const template = z.strictObject({
   id: uuid,
   organizationId: uuid,
   name: z.string(),
   sourceDockId: uuid.nullable(),
-  status: z.enum(templateStatuses),
+  status: templateStatus,
   sizeBytes: count,
   createdAt: timestamp,
   updatedAt: timestamp,

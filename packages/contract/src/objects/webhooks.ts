@@ -31,3 +31,6 @@ export const deliveryAttempt = z.strictObject({
   createdAt: timestamp,
 })
 export type DeliveryAttempt = z.output<typeof deliveryAttempt>
+
+/** The id of the event that will be delivered. */
+export const sentEvent = z.strictObject({ eventId: uuid })

@@ -1,15 +1,13 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { identity, loginConnection, profile } from '../objects/account.ts'
+import { identity, loginConnection, profile, retention } from '../objects/account.ts'
 import { route } from '../route.ts'
 
 /** The confirmation phrase for erasing an account. */
 export const eraseConfirmation = 'erase my account data'
 /** The confirmation phrase for turning zero data retention on. */
 export const retentionConfirmation = 'delete archived dock data'
-
-const retention = z.strictObject({ enabled: z.boolean() })
 
 export const accountRoutes = {
   readMe: route({

@@ -9,7 +9,8 @@ export const billingRoutes = {
   readOrganizationUsage: route({
     method: 'GET',
     path: '/v1/organizations/:id/usage',
-    summary: 'Extension: read what an organization, or one of its Docks, used in a month (UTC)',
+    summary: 'Read what an organization, or one of its Docks, used in a month (UTC)',
+    extension: true,
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
     params: organizationParams,
@@ -28,7 +29,8 @@ export const billingRoutes = {
   setOrganizationPlan: route({
     method: 'PUT',
     path: '/v1/organizations/:id/plan',
-    summary: 'Extension: as an instance admin, give an organization a plan or take it away',
+    summary: 'As an instance admin, give an organization a plan or take it away',
+    extension: true,
     tag: 'Organizations',
     access: { credentials: 'instance-admin-session' },
     params: organizationParams,

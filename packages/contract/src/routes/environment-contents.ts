@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { environment, environmentRepository, gitProvider, revealedSecrets } from '../objects/environments.ts'
+import {
+  environment,
+  environmentRepository,
+  gitProvider,
+  revealedSecrets,
+  secretFile,
+} from '../objects/environments.ts'
 import { route } from '../route.ts'
 import { variableName, variableValue } from '../variables.ts'
 import { environmentParams, environmentQuery } from './environments.ts'
@@ -9,10 +15,6 @@ import { environmentParams, environmentQuery } from './environments.ts'
 const { environment: most } = limits
 const write = ['validation_error', 'environment_not_found', 'conflict', 'forbidden'] as const
 const remove = ['validation_error', 'environment_not_found', 'not_found', 'conflict', 'forbidden'] as const
-const secretFile = z.strictObject({
-  path: field.secretFilePath,
-  contents: field.textOfBytes(0, most.fileBytesMax),
-})
 const shared = {
   tag: 'Environments',
   access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'admin' },

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { bytesOfName, isByteName } from '../byte-name.ts'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { fileEntry, fileList } from '../objects/files.ts'
+import { fileChange, fileEntry, fileList } from '../objects/files.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
 
@@ -51,8 +51,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'GET',
     path: '/v1/docks/:id/files',
-    summary:
-      'Extension: read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar',
+    summary: 'Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar',
+    extension: true,
     query: z.object({ path }),
     queryOfBytes: true,
     response: bytes('The bytes of the file, or a tar.'),
@@ -64,8 +64,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'PUT',
     path: '/v1/docks/:id/files',
-    summary:
-      'Extension: write a file of a running Dock; a body of type application/x-tar is unpacked into the folder',
+    summary: 'Write a file of a running Dock; a body of type application/x-tar is unpacked into the folder',
+    extension: true,
     query: z.object({ path: changeable, mode: mode.optional() }),
     queryOfBytes: true,
     requestKind: 'raw',
@@ -77,8 +77,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'DELETE',
     path: '/v1/docks/:id/files',
-    summary:
-      'Extension: delete a file or an empty folder; with `recursive=true` a folder with all it contains',
+    summary: 'Delete a file or an empty folder; with `recursive=true` a folder with all it contains',
+    extension: true,
     query: z.object({ path: changeable, recursive: field.queryBoolean.default(false) }),
     queryOfBytes: true,
     response: field.deleted,
@@ -88,7 +88,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'GET',
     path: '/v1/docks/:id/files/list',
-    summary: 'Extension: describe a path and, page by page, what a folder contains',
+    summary: 'Describe a path and, page by page, what a folder contains',
+    extension: true,
     query: z.object({
       path,
       limit: field.queryInteger(listPage.min, listPage.max).default(listPage.default),
@@ -105,7 +106,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'POST',
     path: '/v1/docks/:id/files/mkdir',
-    summary: 'Extension: make a folder; with `parents` also those above it, and an existing one is no error',
+    summary: 'Make a folder; with `parents` also those above it, and an existing one is no error',
+    extension: true,
     body: z.strictObject({ path: changeable, mode: mode.optional(), parents: z.boolean().default(false) }),
     response: fileEntry,
     errors,
@@ -114,7 +116,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'POST',
     path: '/v1/docks/:id/files/move',
-    summary: 'Extension: move or rename a file or folder; `overwrite` replaces a file that is there',
+    summary: 'Move or rename a file or folder; `overwrite` replaces a file that is there',
+    extension: true,
     body: z.strictObject({ from: changeable, to: changeable, overwrite: z.boolean().default(false) }),
     response: fileEntry,
     errors,
@@ -123,7 +126,8 @@ export const fileExtensionRoutes = {
     ...shared,
     method: 'GET',
     path: '/v1/docks/:id/files/watch',
-    summary: 'Extension: stream the changes in a folder, one JSON object a line',
+    summary: 'Stream the changes in a folder, one JSON object a line',
+    extension: true,
     query: z.object({ path, recursive: field.queryBoolean.default(false) }),
     queryOfBytes: true,
     response: bytes(
@@ -131,6 +135,7 @@ export const fileExtensionRoutes = {
     ),
     responseKind: 'raw',
     responseTypes: ['application/x-ndjson'],
+    lineSchema: fileChange,
     errors,
   }),
 } as const

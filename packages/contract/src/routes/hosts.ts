@@ -42,7 +42,8 @@ export const hostRoutes = {
   declareHostLost: route({
     method: 'POST',
     path: '/v1/hosts/:id/declare-lost',
-    summary: 'Extension: declare a silent host lost, so that no operation waits for it',
+    summary: 'Declare a silent host lost, so that no operation waits for it',
+    extension: true,
     tag: 'Hosts',
     access: { credentials: 'instance-admin-session' },
     params: hostParams,

@@ -1,14 +1,17 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
-import { invitation, invitationPreview } from '../objects/organizations.ts'
+import {
+  invitation,
+  invitationAccepted,
+  invitationDeclined,
+  invitationPreview,
+} from '../objects/organizations.ts'
 import { route } from '../route.ts'
 import { organizationParams } from './organizations.ts'
 
 const sentParams = organizationParams.extend({ invitationId: field.uuid })
 const ownParams = z.object({ invitationId: field.uuid })
 const tokenParams = z.object({ token: z.string() })
-const accepted = z.strictObject({ organizationId: field.uuid, role: field.role })
-const declined = z.strictObject({ declined: z.literal(true) })
 
 /** Invitation routes for the organization, for the invited person, and for the holder of an emailed link. */
 export const invitationRoutes = {
@@ -63,7 +66,7 @@ export const invitationRoutes = {
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: ownParams,
-    response: accepted,
+    response: invitationAccepted,
     errors: ['invitation_not_found', 'seats_exceeded', 'conflict'],
     notFound: 'invitation_not_found',
   }),
@@ -74,7 +77,7 @@ export const invitationRoutes = {
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: ownParams,
-    response: declined,
+    response: invitationDeclined,
     errors: ['invitation_not_found'],
     notFound: 'invitation_not_found',
   }),
@@ -97,7 +100,7 @@ export const invitationRoutes = {
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,
-    response: accepted,
+    response: invitationAccepted,
     errors: ['invitation_not_found', 'seats_exceeded', 'conflict'],
     notFound: 'invitation_not_found',
   }),
@@ -108,7 +111,7 @@ export const invitationRoutes = {
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,
-    response: declined,
+    response: invitationDeclined,
     errors: ['invitation_not_found'],
     notFound: 'invitation_not_found',
   }),

@@ -7,7 +7,8 @@ export const limitRoutes = {
   readOrganizationLimits: route({
     method: 'GET',
     path: '/v1/organizations/:id/limits',
-    summary: 'Extension: read the limits of an organization and its current usage',
+    summary: 'Read the limits of an organization and its current usage',
+    extension: true,
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
     params: organizationParams,
@@ -18,8 +19,8 @@ export const limitRoutes = {
   changeOrganizationLimits: route({
     method: 'PATCH',
     path: '/v1/organizations/:id/limits',
-    summary:
-      'Extension: as an instance admin, set limits of any organization; null resets a limit to the default',
+    summary: 'As an instance admin, set limits of any organization; null resets a limit to the default',
+    extension: true,
     tag: 'Organizations',
     access: { credentials: 'instance-admin' },
     params: organizationParams,

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import * as field from '../fields.ts'
 import { byteLength } from '../fields.ts'
 import { limits } from '../limits.ts'
-import { dockProcess, processInput, terminalCells } from '../objects/processes.ts'
+import { dockProcess, processDone, processInput, terminalCells } from '../objects/processes.ts'
 import { route } from '../route.ts'
 import { variables } from '../variables.ts'
 import { dockParams } from './docks.ts'
@@ -44,14 +44,13 @@ const ofProcess = {
   paramNotFound: { id: 'dock_not_found', pid: 'not_found' },
 } as const
 
-const done = z.strictObject({ done: z.literal(true) })
-
 export const processExtensionRoutes = {
   startDockProcess: route({
     ...ofDock,
     method: 'POST',
     path: '/v1/docks/:id/processes',
-    summary: 'Extension: start a process that outlives this request; its output is kept and read by offset',
+    summary: 'Start a process that outlives this request; its output is kept and read by offset',
+    extension: true,
     status: 201,
     headers: ['idempotency-key'],
     body: z
@@ -93,7 +92,8 @@ export const processExtensionRoutes = {
     ...ofDock,
     method: 'GET',
     path: '/v1/docks/:id/processes',
-    summary: 'Extension: list the processes that run and the latest that have ended, oldest first',
+    summary: 'List the processes that run and the latest that have ended, oldest first',
+    extension: true,
     response: z.array(dockProcess),
     errors,
   }),
@@ -101,7 +101,8 @@ export const processExtensionRoutes = {
     ...ofProcess,
     method: 'GET',
     path: '/v1/docks/:id/processes/:pid',
-    summary: 'Extension: read a process: its state, exit code, and which bytes of its output are kept',
+    summary: 'Read a process: its state, exit code, and which bytes of its output are kept',
+    extension: true,
     response: dockProcess,
     errors,
   }),
@@ -110,7 +111,8 @@ export const processExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/processes/:pid/output',
     summary:
-      'Extension: read the output from an offset on; `follow` streams what is still to come. One stream is raw bytes, `both` one JSON object a line',
+      'Read the output from an offset on; `follow` streams what is still to come. One stream is raw bytes, `both` one JSON object a line',
+    extension: true,
     query: z.object({
       stream: z.enum(['stdout', 'stderr', 'both']).default('stdout'),
       /** With `both`, the offset in stdout. */
@@ -134,7 +136,8 @@ export const processExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/stdin',
     summary:
-      'Extension: write input from an offset on; bytes that were sent before are written once, a gap is a conflict',
+      'Write input from an offset on; bytes that were sent before are written once, a gap is a conflict',
+    extension: true,
     query: z.object({ offset }),
     requestKind: 'raw',
     requestTypes: ['application/octet-stream'],
@@ -145,36 +148,40 @@ export const processExtensionRoutes = {
     ...ofProcess,
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/stdin/close',
-    summary: 'Extension: end the input of a process',
-    response: done,
+    summary: 'End the input of a process',
+    extension: true,
+    response: processDone,
     errors,
   }),
   resizeDockProcess: route({
     ...ofProcess,
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/resize',
-    summary: 'Extension: resize the terminal of a process',
+    summary: 'Resize the terminal of a process',
+    extension: true,
     body: terminalCells,
-    response: done,
+    response: processDone,
     errors,
   }),
   signalDockProcess: route({
     ...ofProcess,
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/signal',
-    summary: 'Extension: send a signal to a process, its group, or all that it started',
+    summary: 'Send a signal to a process, its group, or all that it started',
+    extension: true,
     body: z.strictObject({
       signal: z.enum(signals),
       target: z.enum(['process', 'group', 'tree']).default('group'),
     }),
-    response: done,
+    response: processDone,
     errors,
   }),
   waitForDockProcess: route({
     ...ofProcess,
     method: 'GET',
     path: '/v1/docks/:id/processes/:pid/wait',
-    summary: 'Extension: read a process once it has ended, or as it is after `timeoutSeconds`',
+    summary: 'Read a process once it has ended, or as it is after `timeoutSeconds`',
+    extension: true,
     query: z.object({
       timeoutSeconds: field.queryInteger(waitSeconds.min, waitSeconds.max).default(waitSeconds.default),
     }),

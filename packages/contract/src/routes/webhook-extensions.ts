@@ -1,11 +1,10 @@
 /** Extensions, not part of the specification: test, repeat, enable and rotate, as receivers of webhooks expect. */
 import * as z from 'zod'
 import * as field from '../fields.ts'
-import { createdWebhookEndpoint, webhookEndpoint } from '../objects/webhooks.ts'
+import { createdWebhookEndpoint, sentEvent, webhookEndpoint } from '../objects/webhooks.ts'
 import { route } from '../route.ts'
 
 const endpointParams = z.object({ id: field.uuid })
-const sentEvent = z.strictObject({ eventId: field.uuid })
 
 const access = {
   credentials: 'session',
@@ -26,8 +25,8 @@ export const webhookExtensionRoutes = {
   testWebhookEndpoint: route({
     method: 'POST',
     path: '/v1/webhooks/endpoints/:id/test',
-    summary:
-      'Extension: send a signed `webhook.test` event; its body has id, type, occurredAt, organizationId',
+    summary: 'Send a signed `webhook.test` event; its body has id, type, occurredAt, organizationId',
+    extension: true,
     tag: 'Webhooks',
     access,
     status: 202,
@@ -40,7 +39,8 @@ export const webhookExtensionRoutes = {
   redeliverWebhook: route({
     method: 'POST',
     path: '/v1/webhooks/endpoints/:id/deliveries/:deliveryId/redeliver',
-    summary: 'Extension: send the event of a delivery attempt again, with the same event id',
+    summary: 'Send the event of a delivery attempt again, with the same event id',
+    extension: true,
     tag: 'Webhooks',
     access,
     status: 202,
@@ -53,7 +53,8 @@ export const webhookExtensionRoutes = {
   enableWebhookEndpoint: route({
     method: 'POST',
     path: '/v1/webhooks/endpoints/:id/enable',
-    summary: 'Extension: enable an endpoint that was disabled by a 410; it receives events from now on',
+    summary: 'Enable an endpoint that was disabled by a 410; it receives events from now on',
+    extension: true,
     tag: 'Webhooks',
     access,
     params: endpointParams,
@@ -65,7 +66,8 @@ export const webhookExtensionRoutes = {
   rotateWebhookSecret: route({
     method: 'POST',
     path: '/v1/webhooks/endpoints/:id/rotate-secret',
-    summary: 'Extension: replace the signing secret; for 24 hours deliveries carry signatures of both',
+    summary: 'Replace the signing secret; for 24 hours deliveries carry signatures of both',
+    extension: true,
     tag: 'Webhooks',
     access,
     params: endpointParams,

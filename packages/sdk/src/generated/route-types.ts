@@ -16,11 +16,13 @@ export type ApiKey = {
 
 export type AssistantConnection = {
   connected: boolean
-  status: "active" | "expired" | null
+  status: AssistantStatus | null
   email: string | null
   planType: string | null
   updatedAt: string | null
 }
+
+export type AssistantStatus = "active" | "expired"
 
 export type BillingPlan = {
   name: string
@@ -37,14 +39,13 @@ export type Config = {
   authProviders: string[]
   mailDelivery: string
   githubAppConfigured: boolean
-  ssh: {
-    host: string
-    port: number
-  } | null
-  ports: {
-    domain: string
-  } | null
+  ssh: SshAddress | null
+  ports: PortsDomain | null
   chatgptSignIn: boolean
+}
+
+export type ContainerSample = {
+  [name: string]: unknown
 }
 
 export type CreatedApiKey = {
@@ -96,16 +97,20 @@ export type DeviceSignIn = {
   expiresAt: string
 }
 
-export type DeviceSignInProgress = {
-  state: "pending"
-} | {
+export type DeviceSignInConnected = {
   connected: boolean
-  status: "active" | "expired" | null
+  status: AssistantStatus | null
   email: string | null
   planType: string | null
   updatedAt: string | null
   state: "connected"
 }
+
+export type DeviceSignInPending = {
+  state: "pending"
+}
+
+export type DeviceSignInProgress = DeviceSignInPending | DeviceSignInConnected
 
 export type Dock = {
   id: string
@@ -124,7 +129,7 @@ export type Dock = {
   ip: string | null
   hostId: string | null
   billingPausedAt: string | null
-  setupStatus: "pending" | "running" | "done" | "failed"
+  setupStatus: SetupStatus
   setupError: string | null
   lastSnapshotAt: string | null
   stateChangedAt: string
@@ -136,16 +141,13 @@ export type DockProcess = {
   id: string
   command: string
   pty: TerminalCells | null
-  state: "running" | "ended"
+  state: ProcessState
   exitCode: number | null
   signal: string | null
-  reason: "exited" | "signaled" | "timed_out" | "dock_ended" | "keeper_lost" | "lost" | null
+  reason: ProcessEndReason | null
   startedAt: string
   endedAt: string | null
-  stdin: {
-    offset: number
-    open: boolean
-  }
+  stdin: ProcessStdin
   stdout: ProcessOutput
   stderr: ProcessOutput | null
 }
@@ -160,9 +162,7 @@ export type DockSample = {
   rxBytes: number
   txBytes: number
   source: string
-  containers?: Array<{
-    [name: string]: unknown
-  }> | undefined
+  containers?: ContainerSample[] | undefined
 }
 
 export type DockState = "provisioning" | "provisioned" | "cloning" | "ready" | "idle" | "running" | "archiving" | "archived" | "error" | "unreachable"
@@ -176,26 +176,7 @@ export type DockStats = {
   dockId: string
   state: DockState
   sample: DockSample | null
-  window?: {
-    window: StatsWindow
-    samples: number
-    avg: {
-      cpuPercent: number
-      memBytes: number
-      memLimit: number
-      diskBytes: number
-      rxBytes: number
-      txBytes: number
-    }
-    peak: {
-      cpuPercent: number
-      memBytes: number
-      memLimit: number
-      diskBytes: number
-      rxBytes: number
-      txBytes: number
-    }
-  } | undefined
+  window?: WindowStats | undefined
 }
 
 export type Environment = {
@@ -210,22 +191,22 @@ export type Environment = {
   passSecrets: boolean
   passDockCredentials: boolean
   passAgentsCredentials: boolean
-  connections: {
-    github: {
-      connected: boolean
-    }
-    gitlab: {
-      connected: boolean
-    }
-  }
+  connections: EnvironmentConnections
   varNames: string[]
-  files: Array<{
-    path: string
-    size: number
-  }>
+  files: EnvironmentFile[]
   repos: EnvironmentRepository[]
   createdAt: string
   updatedAt: string
+}
+
+export type EnvironmentConnections = {
+  github: ProviderConnection
+  gitlab: ProviderConnection
+}
+
+export type EnvironmentFile = {
+  path: string
+  size: number
 }
 
 export type EnvironmentRepository = {
@@ -251,28 +232,13 @@ export type ExecResult = {
   truncated: boolean
 }
 
-export type FileChange = {
-  type: "watching"
-  folders: number
-} | {
-  type: "created" | "modified" | "attributes" | "deleted"
-  path: string
-  isFolder: boolean
-} | {
-  type: "moved"
-  path: string
-  to: string
-  isFolder: boolean
-} | {
-  type: "overflow" | "alive"
-} | {
-  type: "ended"
-  reason: "gone" | "time"
-}
+export type ExecutionTarget = "dock" | "fast"
+
+export type FileChange = WatchStarted | PathChange | PathMove | WatchNotice | WatchEnded
 
 export type FileEntry = {
   name: string
-  type: "file" | "folder" | "link" | "pipe" | "socket" | "device"
+  type: FileType
   size: number
   mode: string
   modifiedAt: string
@@ -284,6 +250,8 @@ export type FileList = {
   entries: FileEntry[]
   nextCursor: string | null
 }
+
+export type FileType = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 
 export type GitProvider = "github" | "gitlab"
 
@@ -308,30 +276,24 @@ export type HostDetail = {
   state: "online" | "offline"
   lastHeartbeatAt: string | null
   createdAt: string
-  docks: Array<{
-    id: string
-    name: string | null
-    state: DockState
-    cpus: number
-    memoryMiB: number
-    diskGiB: number
-    runtime: "microvm" | "gvisor"
-    ip: string | null
-    stateChangedAt: string
-    workspaceName: string
-    organizationId: string
-    organizationName: string
-  }>
-  runs: Array<{
-    dockId: string
-    state: string
-    kind?: string | undefined
-  }>
-  orphans: Array<{
-    dockId: string
-    state: string
-    kind?: string | undefined
-  }>
+  docks: HostDock[]
+  runs: ReportedRuntime[]
+  orphans: ReportedRuntime[]
+}
+
+export type HostDock = {
+  id: string
+  name: string | null
+  state: DockState
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  runtime: "microvm" | "gvisor"
+  ip: string | null
+  stateChangedAt: string
+  workspaceName: string
+  organizationId: string
+  organizationName: string
 }
 
 export type HostSummary = {
@@ -384,6 +346,15 @@ export type Invitation = {
   role: "member" | "admin" | "owner"
   expiresAt: string
   createdAt: string
+}
+
+export type InvitationAccepted = {
+  organizationId: string
+  role: "member" | "admin" | "owner"
+}
+
+export type InvitationDeclined = {
+  declined: true
 }
 
 export type InvitationPreview = {
@@ -446,14 +417,18 @@ export type NotificationPreference = {
 
 export type Operation = {
   id: string
-  targetType: "dock" | "snapshot" | "template" | "environment"
+  targetType: OperationTargetType
   targetId: string
-  status: "pending" | "processing" | "blocked" | "completed"
+  status: OperationStatus
 }
 
 export type OperationAnswer = {
   operation: Operation
 }
+
+export type OperationStatus = "pending" | "processing" | "blocked" | "completed"
+
+export type OperationTargetType = "dock" | "snapshot" | "template" | "environment"
 
 export type Organization = {
   id: string
@@ -465,29 +440,33 @@ export type Organization = {
   role: "member" | "admin" | "owner"
 }
 
+export type OrganizationLimitUsage = {
+  docks: number
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  storedGiB: number
+  snapshots: number
+  environments: number
+  repositories: number
+  templates: number
+}
+
+export type OrganizationLimitValues = {
+  docks: number
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  storedGiB: number
+  snapshots: number
+  environments: number
+  repositories: number
+  templates: number
+}
+
 export type OrganizationLimits = {
-  limits: {
-    docks: number
-    cpus: number
-    memoryMiB: number
-    diskGiB: number
-    storedGiB: number
-    snapshots: number
-    environments: number
-    repositories: number
-    templates: number
-  }
-  usage: {
-    docks: number
-    cpus: number
-    memoryMiB: number
-    diskGiB: number
-    storedGiB: number
-    snapshots: number
-    environments: number
-    repositories: number
-    templates: number
-  }
+  limits: OrganizationLimitValues
+  usage: OrganizationLimitUsage
 }
 
 export type OrganizationLimitsChange = {
@@ -516,22 +495,8 @@ export type OrganizationUsage = {
   month: string
   closedUntil: string
   currency: string | null
-  total: {
-    vcpuSeconds: number
-    memoryMiBSeconds: number
-    diskGiBSeconds: number
-    snapshotMiBSeconds: number
-    costMicros: number
-  }
-  days: Array<{
-    day: string
-    closed: boolean
-    vcpuSeconds: number
-    memoryMiBSeconds: number
-    diskGiBSeconds: number
-    snapshotMiBSeconds: number
-    costMicros: number
-  }>
+  total: UsageAmounts
+  days: UsageDay[]
 }
 
 export type OrganizationWithoutRole = {
@@ -543,11 +508,34 @@ export type OrganizationWithoutRole = {
   updatedAt: string
 }
 
+export type PathChange = {
+  type: "created" | "modified" | "attributes" | "deleted"
+  path: string
+  isFolder: boolean
+}
+
+export type PathMove = {
+  type: "moved"
+  path: string
+  to: string
+  isFolder: boolean
+}
+
 export type PortEntry = {
   port: number
   url: string | null
   createdAt: string
 }
+
+export type PortsDomain = {
+  domain: string
+}
+
+export type ProcessDone = {
+  done: true
+}
+
+export type ProcessEndReason = "exited" | "signaled" | "timed_out" | "dock_ended" | "keeper_lost" | "lost"
 
 export type ProcessInput = {
   offset: number
@@ -556,6 +544,13 @@ export type ProcessInput = {
 export type ProcessOutput = {
   firstOffset: number
   endOffset: number
+  open: boolean
+}
+
+export type ProcessState = "running" | "ended"
+
+export type ProcessStdin = {
+  offset: number
   open: boolean
 }
 
@@ -568,10 +563,20 @@ export type Profile = {
   updatedAt: string
 }
 
+export type ProviderConnection = {
+  connected: boolean
+}
+
 export type ProviderKeyStatus = {
   provider: KeyProvider
   configured: boolean
   updatedAt: string | null
+}
+
+export type ReportedRuntime = {
+  dockId: string
+  state: string
+  kind?: string | undefined
 }
 
 export type ResumeAnswer = {
@@ -580,13 +585,19 @@ export type ResumeAnswer = {
   message?: string | undefined
 }
 
+export type Retention = {
+  enabled: boolean
+}
+
+export type RevealedSecretFile = {
+  path: string
+  size: number
+  contents: string
+}
+
 export type RevealedSecrets = {
   envContents: string
-  secretFiles: Array<{
-    path: string
-    size: number
-    contents: string
-  }>
+  secretFiles: RevealedSecretFile[]
 }
 
 export type Run = {
@@ -597,7 +608,7 @@ export type Run = {
   repo: string
   issueNumber: number
   dockId: string | null
-  executionTarget: "dock" | "fast"
+  executionTarget: ExecutionTarget
   state: RunState
   prNumber: number | null
   prUrl: string | null
@@ -608,22 +619,35 @@ export type Run = {
   promptVersion: string | null
   testCommand: string | null
   completionStatus: string | null
-  events: Array<{
-    t: string
-    at: string
-  }>
+  events: RunEvent[]
   createdAt: string
   updatedAt: string
 }
 
+export type RunEvent = {
+  t: string
+  at: string
+}
+
 export type RunState = "pending" | "provisioning" | "working" | "pr_opened" | "failed" | "stopped" | "done"
 
+export type SecretFile = {
+  path: string
+  contents: string
+}
+
 export type SecretsAccess = "members" | "admins"
+
+export type SentEvent = {
+  eventId: string
+}
+
+export type SetupStatus = "pending" | "running" | "done" | "failed"
 
 export type Snapshot = {
   id: string
   dockId: string
-  status: "saving" | "completed" | "failed"
+  status: SnapshotStatus
   sizeBytes: number
   runtime: "microvm" | "gvisor" | null
   createdAt: string
@@ -631,11 +655,18 @@ export type Snapshot = {
 
 export type SnapshotDownload = {
   snapshotId: string
-  files: Array<{
-    path: string
-    size: number
-    url: string
-  }>
+  files: SnapshotFileLink[]
+}
+
+export type SnapshotFile = {
+  path: string
+  size: number
+}
+
+export type SnapshotFileLink = {
+  path: string
+  size: number
+  url: string
 }
 
 export type SnapshotPage = {
@@ -643,12 +674,16 @@ export type SnapshotPage = {
   nextCursor: string | null
 }
 
+export type SnapshotStatus = "saving" | "completed" | "failed"
+
 export type SnapshotTree = {
   snapshotId: string
-  files: Array<{
-    path: string
-    size: number
-  }>
+  files: SnapshotFile[]
+}
+
+export type SshAddress = {
+  host: string
+  port: number
 }
 
 export type SshKey = {
@@ -660,6 +695,15 @@ export type SshKey = {
   createdAt: string
 }
 
+export type StatsAggregate = {
+  cpuPercent: number
+  memBytes: number
+  memLimit: number
+  diskBytes: number
+  rxBytes: number
+  txBytes: number
+}
+
 export type StatsWindow = "1h" | "24h"
 
 export type Template = {
@@ -667,11 +711,13 @@ export type Template = {
   organizationId: string
   name: string
   sourceDockId: string | null
-  status: "saving" | "ready" | "failed"
+  status: TemplateStatus
   sizeBytes: number
   createdAt: string
   updatedAt: string
 }
+
+export type TemplateStatus = "saving" | "ready" | "failed"
 
 export type TerminalCells = {
   cols: number
@@ -683,16 +729,50 @@ export type TerminalTicket = {
   expiresAt: string
 }
 
+export type UsageAmounts = {
+  vcpuSeconds: number
+  memoryMiBSeconds: number
+  diskGiBSeconds: number
+  snapshotMiBSeconds: number
+  costMicros: number
+}
+
+export type UsageDay = {
+  day: string
+  closed: boolean
+  vcpuSeconds: number
+  memoryMiBSeconds: number
+  diskGiBSeconds: number
+  snapshotMiBSeconds: number
+  costMicros: number
+}
+
+export type WatchEnded = {
+  type: "ended"
+  reason: "gone" | "time"
+}
+
+export type WatchNotice = {
+  type: "overflow" | "alive"
+}
+
+export type WatchStarted = {
+  type: "watching"
+  folders: number
+}
+
 export type WebhookDelivery = {
   id: string
   type: WebhookEventType
   occurredAt: string
-  dock: {
-    id: string
-    state: "provisioning" | "provisioned" | "cloning" | "ready" | "idle" | "running" | "archiving" | "archived" | "error" | "unreachable"
-  }
+  dock: WebhookDock
   organizationId: string
   workspaceId: string
+}
+
+export type WebhookDock = {
+  id: string
+  state: DockState
 }
 
 export type WebhookEndpoint = {
@@ -714,6 +794,13 @@ export type WebhookTestDelivery = {
   type: "webhook.test"
   occurredAt: string
   organizationId: string
+}
+
+export type WindowStats = {
+  window: StatsWindow
+  samples: number
+  avg: StatsAggregate
+  peak: StatsAggregate
 }
 
 export type Workspace = {
@@ -1040,7 +1127,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockStats
   }
-  /** Extension: read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar. */
+  /** Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar. */
   readDockFile: {
     request: {
       params: {
@@ -1053,7 +1140,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: RawResponse
   }
-  /** Extension: write a file of a running Dock; a body of type application/x-tar is unpacked into the folder. */
+  /** Write a file of a running Dock; a body of type application/x-tar is unpacked into the folder. */
   writeDockFile: {
     request: {
       params: {
@@ -1067,7 +1154,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: FileEntry
   }
-  /** Extension: delete a file or an empty folder; with `recursive=true` a folder with all it contains. */
+  /** Delete a file or an empty folder; with `recursive=true` a folder with all it contains. */
   deleteDockFile: {
     request: {
       params: {
@@ -1083,7 +1170,7 @@ export type RouteTypes = {
       deleted: true
     }
   }
-  /** Extension: describe a path and, page by page, what a folder contains. */
+  /** Describe a path and, page by page, what a folder contains. */
   listDockFiles: {
     request: {
       params: {
@@ -1098,7 +1185,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: FileList
   }
-  /** Extension: make a folder; with `parents` also those above it, and an existing one is no error. */
+  /** Make a folder; with `parents` also those above it, and an existing one is no error. */
   makeDockFolder: {
     request: {
       params: {
@@ -1113,7 +1200,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: FileEntry
   }
-  /** Extension: move or rename a file or folder; `overwrite` replaces a file that is there. */
+  /** Move or rename a file or folder; `overwrite` replaces a file that is there. */
   moveDockFile: {
     request: {
       params: {
@@ -1128,7 +1215,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: FileEntry
   }
-  /** Extension: stream the changes in a folder, one JSON object a line. */
+  /** Stream the changes in a folder, one JSON object a line. */
   watchDockFiles: {
     request: {
       params: {
@@ -1142,7 +1229,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: RawResponse
   }
-  /** Extension: start a process that outlives this request; its output is kept and read by offset. */
+  /** Start a process that outlives this request; its output is kept and read by offset. */
   startDockProcess: {
     request: {
       params: {
@@ -1164,7 +1251,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockProcess
   }
-  /** Extension: list the processes that run and the latest that have ended, oldest first. */
+  /** List the processes that run and the latest that have ended, oldest first. */
   listDockProcesses: {
     request: {
       params: {
@@ -1175,7 +1262,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockProcess[]
   }
-  /** Extension: read a process: its state, exit code, and which bytes of its output are kept. */
+  /** Read a process: its state, exit code, and which bytes of its output are kept. */
   readDockProcess: {
     request: {
       params: {
@@ -1187,7 +1274,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockProcess
   }
-  /** Extension: read the output from an offset on; `follow` streams what is still to come. One stream is raw bytes, `both` one JSON object a line. */
+  /** Read the output from an offset on; `follow` streams what is still to come. One stream is raw bytes, `both` one JSON object a line. */
   readDockProcessOutput: {
     request: {
       params: {
@@ -1204,7 +1291,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: RawResponse
   }
-  /** Extension: write input from an offset on; bytes that were sent before are written once, a gap is a conflict. */
+  /** Write input from an offset on; bytes that were sent before are written once, a gap is a conflict. */
   writeDockProcessInput: {
     request: {
       params: {
@@ -1218,7 +1305,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: ProcessInput
   }
-  /** Extension: end the input of a process. */
+  /** End the input of a process. */
   closeDockProcessInput: {
     request: {
       params: {
@@ -1228,11 +1315,9 @@ export type RouteTypes = {
       query?: never
       body?: never
     } & RequestOptions
-    response: {
-      done: true
-    }
+    response: ProcessDone
   }
-  /** Extension: resize the terminal of a process. */
+  /** Resize the terminal of a process. */
   resizeDockProcess: {
     request: {
       params: {
@@ -1245,11 +1330,9 @@ export type RouteTypes = {
         rows: number
       }
     } & RequestOptions
-    response: {
-      done: true
-    }
+    response: ProcessDone
   }
-  /** Extension: send a signal to a process, its group, or all that it started. */
+  /** Send a signal to a process, its group, or all that it started. */
   signalDockProcess: {
     request: {
       params: {
@@ -1262,11 +1345,9 @@ export type RouteTypes = {
         target?: "process" | "group" | "tree" | undefined
       }
     } & RequestOptions
-    response: {
-      done: true
-    }
+    response: ProcessDone
   }
-  /** Extension: read a process once it has ended, or as it is after `timeoutSeconds`. */
+  /** Read a process once it has ended, or as it is after `timeoutSeconds`. */
   waitForDockProcess: {
     request: {
       params: {
@@ -1801,7 +1882,7 @@ export type RouteTypes = {
       removed: true
     }
   }
-  /** Extension: read what an organization, or one of its Docks, used in a month (UTC). */
+  /** Read what an organization, or one of its Docks, used in a month (UTC). */
   readOrganizationUsage: {
     request: {
       params: {
@@ -1815,7 +1896,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: OrganizationUsage
   }
-  /** Extension: as an instance admin, give an organization a plan or take it away. */
+  /** As an instance admin, give an organization a plan or take it away. */
   setOrganizationPlan: {
     request: {
       params: {
@@ -1829,7 +1910,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: OrganizationPlan
   }
-  /** Extension: read the limits of an organization and its current usage. */
+  /** Read the limits of an organization and its current usage. */
   readOrganizationLimits: {
     request: {
       params: {
@@ -1840,7 +1921,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: OrganizationLimits
   }
-  /** Extension: as an instance admin, set limits of any organization; null resets a limit to the default. */
+  /** As an instance admin, set limits of any organization; null resets a limit to the default. */
   changeOrganizationLimits: {
     request: {
       params: {
@@ -1916,10 +1997,7 @@ export type RouteTypes = {
       query?: never
       body?: never
     } & RequestOptions
-    response: {
-      organizationId: string
-      role: "member" | "admin" | "owner"
-    }
+    response: InvitationAccepted
   }
   /** Decline an invitation to the caller. */
   declineOwnInvitation: {
@@ -1930,9 +2008,7 @@ export type RouteTypes = {
       query?: never
       body?: never
     } & RequestOptions
-    response: {
-      declined: true
-    }
+    response: InvitationDeclined
   }
   /** Read the invitation of an emailed link. */
   readInvitation: {
@@ -1954,10 +2030,7 @@ export type RouteTypes = {
       query?: never
       body?: never
     } & RequestOptions
-    response: {
-      organizationId: string
-      role: "member" | "admin" | "owner"
-    }
+    response: InvitationAccepted
   }
   /** Decline the invitation of an emailed link. */
   declineInvitation: {
@@ -1968,9 +2041,7 @@ export type RouteTypes = {
       query?: never
       body?: never
     } & RequestOptions
-    response: {
-      declined: true
-    }
+    response: InvitationDeclined
   }
   /** List the workspaces of an organization. */
   listWorkspaces: {
@@ -2162,9 +2233,7 @@ export type RouteTypes = {
       }
       body?: never
     } & RequestOptions
-    response: {
-      enabled: boolean
-    }
+    response: Retention
   }
   /** Turn zero data retention on or off. */
   updateRetention: {
@@ -2179,9 +2248,7 @@ export type RouteTypes = {
         confirmation?: string | undefined
       }
     } & RequestOptions
-    response: {
-      enabled: boolean
-    }
+    response: Retention
   }
   /** List the caller's notifications, newest first. */
   listNotifications: {
@@ -2490,7 +2557,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DeliveryAttempt[]
   }
-  /** Extension: send a signed `webhook.test` event; its body has id, type, occurredAt, organizationId. */
+  /** Send a signed `webhook.test` event; its body has id, type, occurredAt, organizationId. */
   testWebhookEndpoint: {
     request: {
       params: {
@@ -2501,11 +2568,9 @@ export type RouteTypes = {
       }
       body?: never
     } & RequestOptions
-    response: {
-      eventId: string
-    }
+    response: SentEvent
   }
-  /** Extension: send the event of a delivery attempt again, with the same event id. */
+  /** Send the event of a delivery attempt again, with the same event id. */
   redeliverWebhook: {
     request: {
       params: {
@@ -2517,11 +2582,9 @@ export type RouteTypes = {
       }
       body?: never
     } & RequestOptions
-    response: {
-      eventId: string
-    }
+    response: SentEvent
   }
-  /** Extension: enable an endpoint that was disabled by a 410; it receives events from now on. */
+  /** Enable an endpoint that was disabled by a 410; it receives events from now on. */
   enableWebhookEndpoint: {
     request: {
       params: {
@@ -2534,7 +2597,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: WebhookEndpoint
   }
-  /** Extension: replace the signing secret; for 24 hours deliveries carry signatures of both. */
+  /** Replace the signing secret; for 24 hours deliveries carry signatures of both. */
   rotateWebhookSecret: {
     request: {
       params: {
@@ -2578,7 +2641,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: HostCredential
   }
-  /** Extension: declare a silent host lost, so that no operation waits for it. */
+  /** Declare a silent host lost, so that no operation waits for it. */
   declareHostLost: {
     request: {
       params: {

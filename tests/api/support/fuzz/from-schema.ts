@@ -103,7 +103,10 @@ export function fromSchema(schema: Schema, named: string): fc.Arbitrary<unknown>
     case 'string':
       return textOf(schema, named)
     case 'integer':
-      return between(schema.minimum ?? 0, schema.maximum ?? 2 ** 31 - 1)
+      return between(
+        schema.minimum ?? 0,
+        schema.maximum ?? (schema.format === 'int64' ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1),
+      )
     case 'number':
       return fc.double({ noNaN: true, noDefaultInfinity: true })
     case 'boolean':

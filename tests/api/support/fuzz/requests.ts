@@ -146,13 +146,22 @@ const requestOf = (template: string, method: string, operation: Operation): fc.A
       }))
   })
 
+/** Replaces each reference to a schema by the schema. No schema contains itself. */
+const resolveReferences = <T>(value: T, schemas: Readonly<Record<string, unknown>>): T =>
+  JSON.parse(JSON.stringify(value), (_, each) =>
+    typeof each?.$ref === 'string' && each.$ref.startsWith('#/components/schemas/')
+      ? resolveReferences(schemas[each.$ref.split('/').at(-1)], schemas)
+      : each,
+  )
+
 /** Generates requests of the named operations. */
 export function requestsOf(document: OpenApiDocument, names: ReadonlySet<string>): fc.Arbitrary<FuzzRequest> {
   return fc.oneof(
-    ...Object.entries(document.paths).flatMap(([template, operations]) =>
-      Object.entries(operations as unknown as Record<string, Operation>)
-        .filter(([, operation]) => names.has(operation.operationId))
-        .map(([method, operation]) => requestOf(template, method, operation)),
+    ...Object.entries(resolveReferences(document.paths, document.components.schemas)).flatMap(
+      ([template, operations]) =>
+        Object.entries(operations as unknown as Record<string, Operation>)
+          .filter(([, operation]) => names.has(operation.operationId))
+          .map(([method, operation]) => requestOf(template, method, operation)),
     ),
   )
 }
