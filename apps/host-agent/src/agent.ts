@@ -115,6 +115,7 @@ export function createAgent(agentParts: AgentParts) {
       yieldToCommands: () => precedence.waitUntilFree(copyPauseMsMax),
     },
     warmPool: watches.warmPool,
+    imageChanges: watches.imageChanges,
     events: parts.events,
     facts,
     pressure: () => readPressure(disks),

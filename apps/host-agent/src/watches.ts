@@ -1,18 +1,22 @@
-/** The agent's background work: the pool guard, freezing idle Docks, usage samples, the warm pool. */
+/** The agent's background work: the pool guard, freezing idle Docks, usage samples, the warm pool, changes of images. */
 import type { DockParts } from './docks/dock-state.ts'
 import type { Docks } from './docks/docks.ts'
+import { Emitter } from './docks/emitter.ts'
 import { watchIdle } from './freezing/watch-idle.ts'
 import { watchPoolRoom } from './freezing/watch-pool-room.ts'
 import { readMemory } from './host-facts.ts'
+import { watchImages } from './images/watch-images.ts'
 import { sampleDocks } from './usage/sample-docks.ts'
 import { WarmPool } from './warm-pool/warm-pool.ts'
 
 /** Creates the watches without starting them. */
 export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: number }) {
   const { disks, driver } = parts
+  const imageChanges = new Emitter<void>()
   const poolRoom = watchPoolRoom(parts)
   const warmPool = new WarmPool({
     ...parts,
+    imageChanges,
     // Without freezing, a waiting sandbox would cost more than it saves.
     size: driver.freeze && driver.thaw ? parts.warmPoolSize : 0,
     losses: parts.warmPoolLosses,
@@ -25,6 +29,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
   return {
     poolRoom,
     warmPool,
+    imageChanges,
     /** Starts all watches. Returns a function that stops them. */
     start: (): (() => void) => {
       const ends = [
@@ -32,6 +37,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
         watchIdle(parts),
         sampleDocks(parts),
         warmPool.start(),
+        watchImages({ ...parts, changes: imageChanges }),
         parts.docks.watchGone(),
       ]
       return () => {

@@ -157,7 +157,7 @@ export type UsageSample = z.infer<typeof usageSample>
 
 /**
  * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, for as long as the session lasts.
- * - `inventory`: first, and then every minute
+ * - `inventory`: first, then every minute, and when the host's images have changed
  * - `heartbeat`: every few seconds
  * - `dock.died`: a sandbox ended without an order
  * - `pool.ready`, `pool.gone`: a sandbox of the warm pool became claimable, or stopped being claimable other than by a

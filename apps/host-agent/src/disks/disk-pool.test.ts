@@ -189,6 +189,28 @@ describe('create and attach', () => {
 })
 
 describe('a version of an image', () => {
+  it('is known of each disk that was made from it, also at another size', async () => {
+    const version = join(poolDir, 'images', 'small', 'version')
+    const isCurrent = () => Promise.all(['a', 'b', 'none'].map((id) => pool.isFromCurrentImage(id, 'small')))
+    await dock('older')
+    expect(await pool.isFromCurrentImage('older', 'small')).toBe(true)
+    await writeFile(version, 'built:1')
+    // A new image has a later modification time, and so gets its own variants.
+    run('touch', join(poolDir, 'images', 'small', 'disk.raw'))
+    try {
+      await dock('a')
+      await dock('b', 2)
+      expect(await isCurrent()).toEqual([true, true, false])
+      expect(await pool.isFromCurrentImage('older', 'small')).toBe(false)
+      expect((await pool.images()).get('small')).toBe('built:1')
+      await writeFile(version, 'built:2')
+      expect(await isCurrent()).toEqual([false, false, false])
+      expect(await pool.isFromCurrentImage('a', 'none')).toBe(false)
+    } finally {
+      await rm(version)
+    }
+  })
+
   const image = () => join(poolDir, 'images', 'arrived')
   const bytes = 8 * 2 ** 20
   /** A small filesystem whose label is the text. */

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { diskBytesOf } from '@dock/host-protocol'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/host-resources.ts'
-import { imagePath, listImages } from '../images/list-images.ts'
+import { imagePath, listImages, readVersionFile } from '../images/list-images.ts'
 import { receiveImage } from '../images/receive-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
@@ -209,6 +209,14 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     },
 
     images: () => listImages(poolDir),
+    isFromCurrentImage: async (dockId, name) => {
+      const [disk, image] = [dockPath(dockId), imagePath(poolDir, name)]
+      const [made, current, ...found] = await Promise.all([
+        ...[readVersionFile(disk), readVersionFile(image)],
+        ...[exists(join(disk, 'disk.raw')), exists(join(image, 'disk.raw'))],
+      ] as const)
+      return found.every(Boolean) && made === current
+    },
     imageFile: async (name) => {
       const file = join(imagePath(poolDir, name), 'disk.raw')
       if (!(await exists(file))) throw new NotInPool(`this host has no image ${name}`)

@@ -27,6 +27,9 @@ export async function claimWarmSandbox(dock: DockState, command: StartDock): Pro
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
   if (!isSameMachine(record.spec, wanted) || driver.isOutdated?.(live)) return null
+  // The pool discards sandboxes of an older version within seconds, and a claim may come before that.
+  if (wanted.source.kind !== 'image' || !(await disks.isFromCurrentImage(dock.dockId, wanted.source.image)))
+    return null
   const { operationId, generation, env = {}, files = [] } = command
   const hostname = record.spec.hostname === command.hostname ? null : command.hostname
   const result: StartedDock = { ip: record.ip }

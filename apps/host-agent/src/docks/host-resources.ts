@@ -64,6 +64,8 @@ export type DiskPool = {
   list(): Promise<{ disks: string[]; captures: string[] }>
   /** Returns the images that Docks can start from: name to version. */
   images(): Promise<Map<string, string>>
+  /** True if the disk was made from the version that the image has now. False if there is no such disk or image. */
+  isFromCurrentImage(dockId: string, image: string): Promise<boolean>
   /** Returns the path of an image's disk. The caller must only read it. */
   imageFile(name: string): Promise<string>
   /** Receives a version of an image. Docks are made from the former version until the new one is complete. */

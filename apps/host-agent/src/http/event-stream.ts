@@ -1,4 +1,4 @@
-/** GET /events: an inventory, then heartbeats and events as they happen, and a new inventory every minute. */
+/** GET /events: an inventory, then heartbeats and events as they happen, and a new inventory every minute and when images change. */
 import { capturesInInventoryMax, type HostEvent, runtimesMax } from '@dock/host-protocol'
 import type { HostView } from './host-view.ts'
 
@@ -53,7 +53,13 @@ export function createEventStream(view: HostView): ReadableStream<Uint8Array> {
       await endOnError(
         sendInventory(view, (inventory) => {
           send(inventory)
-          stopListening = view.events.listen(send)
+          const ends = [
+            view.events.listen(send),
+            view.imageChanges.listen(() => void endOnError(sendInventory(view, send))),
+          ]
+          stopListening = () => {
+            for (const end of ends) end()
+          }
         }),
       )
       if (hasEnded) return

@@ -5,6 +5,7 @@ import type { CopyPace } from '../copies/copy-capture.ts'
 import type { CaptureNotes } from '../docks/capture-notes.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
+import type { Emitter } from '../docks/emitter.ts'
 import type { DiskPool } from '../docks/host-resources.ts'
 import type { WaitingConnections } from '../git-door/waiting-connections.ts'
 import type { InstanceMemory } from '../instance/instance-memory.ts'
@@ -20,6 +21,8 @@ export type HostView = {
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents
+  /** Emits after this host's images have changed. */
+  imageChanges: Emitter<void>
   /** Gives commands priority over large transfers and copies. */
   precedence: Precedence
   facts(): Promise<HostFacts>

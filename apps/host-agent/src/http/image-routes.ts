@@ -15,7 +15,7 @@ import { parse, readBody } from './read-request.ts'
 const nameOf = (context: Context): string =>
   parse(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,63}$/), context.req.param('name'))
 
-export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostView): void {
+export function addImageRoutes(app: Hono, { disks, copyPace }: HostView): void {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/images/:name/chunk-names', limited, async (context) => {
@@ -45,8 +45,6 @@ export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostVie
           throw new ChunkDamaged(`the received disk does not match ${name} ${digest}`)
       },
     })
-    // Warm sandboxes were booted from the former version. The next inventory makes the control plane order new ones.
-    warmPool.keep(null)
     return context.json({})
   })
 }

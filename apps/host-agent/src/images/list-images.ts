@@ -11,7 +11,10 @@ export function imagePath(poolDir: string, name: string): string {
   return join(poolDir, 'images', name)
 }
 
-/** File beside the disk of a received image. It contains the digest of the image's version. */
+/**
+ * File beside an image's disk. It contains the image's version, and is cloned together with the disk, so it also says
+ * from which version a Dock's disk was made.
+ */
 export const versionFile = 'version'
 
 /**
@@ -20,12 +23,17 @@ export const versionFile = 'version'
  */
 export async function imageVersion(poolDir: string, name: string): Promise<string | null> {
   const path = imagePath(poolDir, name)
-  const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '')
   if (!(await exists(join(path, 'disk.raw')))) return null
-  const received = await read(join(path, versionFile))
-  if (received !== '') return received.trim()
-  const archive = (await read(join(poolDir, 'images', `.${name}.from`))).trim()
+  const recorded = await readVersionFile(path)
+  if (recorded !== '') return recorded
+  // Older releases recorded the version of a build only beside the image.
+  const archive = (await readFile(join(poolDir, 'images', `.${name}.from`), 'utf8').catch(() => '')).trim()
   return `built:${archive}`
+}
+
+/** Returns the version recorded in the subvolume of an image or of a disk made from one, or '' if none is recorded. */
+export async function readVersionFile(subvolume: string): Promise<string> {
+  return (await readFile(join(subvolume, versionFile), 'utf8').catch(() => '')).trim()
 }
 
 /** Returns the images that Docks can be made from: name to version. */

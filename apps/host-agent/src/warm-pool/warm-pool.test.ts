@@ -110,6 +110,33 @@ describe('the warm pool', () => {
     expect(told.filter((event) => event.type === 'pool.gone')).toHaveLength(4)
   })
 
+  test('is replaced when its image has a new version', async () => {
+    await filled()
+    const old = warmSandboxes().map(({ dockId }) => dockId)
+    host.disks.setImage('debian-13', 'sha256:new')
+    await host.clock.advanceInSteps(3_000)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
+    expect(warmSandboxes().filter(({ dockId }) => old.includes(dockId))).toEqual([])
+    await expect.poll(async () => (await host.residue()).disks.length).toBe(2)
+    expect(told.filter((event) => event.type === 'pool.gone').map(({ dockId }) => dockId)).toEqual(old)
+  })
+
+  test('discards a sandbox whose image was replaced while it booted', async () => {
+    const release = host.driver.hold('start')
+    host.agent.warmPool.keep(kind)
+    await expect.poll(async () => (await host.residue()).attached.length).toBe(2)
+    const old = (await host.residue()).disks
+    host.disks.setImage('debian-13', 'sha256:new')
+    release()
+    await expect
+      .poll(async () => {
+        await host.clock.advanceInSteps(200)
+        return warmSandboxes().filter(({ dockId }) => !old.includes(dockId)).length
+      })
+      .toBe(2)
+    expect(warmSandboxes()).toHaveLength(2)
+  })
+
   test('shrinks one by one while disk space is scarce', async () => {
     await filled()
     host.disks.setFree(9 * 1024 ** 3)
@@ -229,6 +256,14 @@ describe('a claim', () => {
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(2)
   })
 
+  test('boots another sandbox if its image has a new version, even before the warm pool has noticed', async () => {
+    const { dockId, hostname } = await filled()
+    host.disks.setImage('debian-13', 'sha256:new')
+    await claim(dockId, hostname)
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
+    expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(2)
+  })
+
   test('of an id that the warm pool has discarded is an ordinary boot', async () => {
     const { dockId, hostname } = await filled()
     host.agent.warmPool.keep(null)
@@ -279,6 +314,15 @@ describe('the next agent', () => {
     expect(warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)
     expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
     expect(warmSandboxes()).toHaveLength(1)
+  })
+
+  test('discards sandboxes of an older version of the image, such as after an upgrade of Dock', async () => {
+    const { dockId } = await filled()
+    endWatch()
+    host.disks.setImage('debian-13', 'built:newer')
+    await follow()
+    await expect.poll(() => warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)
+    await expect.poll(async () => (await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
   })
 
   test('keeps what was claimed as a Dock', async () => {

@@ -11,7 +11,7 @@ import type { DockEvents } from '../docks/dock-events.ts'
 import type { WarmPoolLoss } from '../docks/dock-state.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
-import type { PoolRoom } from '../docks/host-resources.ts'
+import type { DiskPool, PoolRoom } from '../docks/host-resources.ts'
 import { Pause } from './pause.ts'
 
 const bootsAtOnceMax = 2
@@ -36,6 +36,9 @@ export type WarmPoolParts = {
   bootQueue: Pick<BootQueue, 'isCalm' | 'onCalm'>
   events: DockEvents
   losses: Emitter<WarmPoolLoss>
+  disks: Pick<DiskPool, 'isFromCurrentImage'>
+  /** Emits after this host's images have changed. */
+  imageChanges: Emitter<void>
   room: () => PoolRoom
   /** Returns the share of the machine's memory that is available. */
   memoryAvailable: () => number
@@ -99,8 +102,12 @@ export class WarmPool {
       cancel = clock.after(tickMs, again)
     }
     again()
+    const discardOld = (): void => void this.#discardOld()
+    const endListening = this.#parts.imageChanges.listen(discardOld)
+    discardOld()
     return () => {
       this.#isRunning = false
+      endListening()
       cancel()
     }
   }
@@ -112,6 +119,17 @@ export class WarmPool {
       if (!kind || !isOfKind(report, kind)) this.#discard(report.dockId)
     }
     this.#fill()
+  }
+
+  /** Discards sandboxes that were booted from an older version of their image. Never rejects. */
+  async #discardOld(): Promise<void> {
+    for (const { dockId, image } of this.reports())
+      if (!(await this.#isCurrent(dockId, image)) && this.#ready.has(dockId)) this.#discard(dockId)
+    this.#fill()
+  }
+
+  #isCurrent(dockId: string, image: string): Promise<boolean> {
+    return this.#parts.disks.isFromCurrentImage(dockId, image).catch(() => false)
   }
 
   #fill(): void {
@@ -156,8 +174,9 @@ export class WarmPool {
     if (!report) return
     this.#ready.set(dockId, report)
     events.emit({ type: 'pool.ready', dock: report })
-    // The kind may have changed during the boot.
-    if (!this.#kind || !isOfKind(report, this.#kind)) this.#discard(dockId)
+    // The kind and the image may have changed during the boot.
+    if (!this.#kind || !isOfKind(report, this.#kind)) return this.#discard(dockId)
+    if (!(await this.#isCurrent(dockId, kind.image)) && this.#ready.has(dockId)) this.#discard(dockId)
   }
 
   /** Discards one sandbox at a time: the next check shows how much that has freed. */

@@ -10,6 +10,8 @@ export type MemoryDiskPool = DiskPool & {
   /** Makes the next call of this name hang forever, like in an agent that dies. Resolves when the call was made. */
   hangNext(call: keyof DiskPool): Promise<void>
   setFree(bytes: number): void
+  /** Gives the image another version, as if it had been built again. */
+  setImage(name: string, version: string): void
 }
 
 const captureBytes = 4096
@@ -22,6 +24,8 @@ export function createMemoryDiskPool(
   isHeld: (dockId: string) => boolean = () => false,
 ): MemoryDiskPool {
   const disks = new Set<string>()
+  /** The image version from which each disk was made. */
+  const madeFrom = new Map<string, string | null>()
   const captures = new Set<string>()
   const unneeded = new Set<string>()
   const images = new Map<string, string>()
@@ -41,6 +45,7 @@ export function createMemoryDiskPool(
   const requireIn = (set: ReadonlySet<string>, name: string) => {
     if (!set.has(name)) throw new NotInPool(`${name} is not in the pool`)
   }
+  const versionOf = (image: string): string => images.get(image) ?? 'built:here'
   const detach = (dockId: string): void => {
     if (attached.has(dockId) && isHeld(dockId)) throw new Error(`the disk of ${dockId} is still open`)
     attached.delete(dockId)
@@ -55,6 +60,7 @@ export function createMemoryDiskPool(
       if ('image' in from) requireIn(new Set(imageNames), from.image)
       else requireIn(captures, from.captureId)
       if (!disks.has(dockId)) unneeded.add(dockId)
+      if (!disks.has(dockId)) madeFrom.set(dockId, 'image' in from ? versionOf(from.image) : null)
       disks.add(dockId)
     },
     attach: async (dockId) => {
@@ -98,7 +104,10 @@ export function createMemoryDiskPool(
     },
     isUnneeded: async (dockId) => unneeded.has(dockId),
     list: async () => ({ disks: [...disks], captures: [...captures] }),
-    images: async () => new Map([...imageNames].map((name) => [name, images.get(name) ?? 'built:here'])),
+    images: async () => new Map([...imageNames].map((name) => [name, versionOf(name)])),
+    isFromCurrentImage: async (dockId, image) =>
+      disks.has(dockId) && madeFrom.get(dockId) === versionOf(image),
+    setImage: (name, version) => void images.set(name, version),
     imageFile: async (name) => {
       requireIn(new Set(imageNames), name)
       return `/memory/images/${name}`
