@@ -9,11 +9,17 @@ export function clientOf({ client, ...options }: ConnectOptions): Client {
   return client ?? createClient(options)
 }
 
+/** Returns the caller's first organization. */
+export async function firstOrganization(client: Client, signal: AbortSignal | undefined): Promise<string> {
+  const [organization] = await client.call('listOrganizations', { signal })
+  if (organization) return organization.id
+  throw new TypeError('You are in no organization. Give organizationId.')
+}
+
 /** Returns the first workspace of the caller's first organization. */
 export async function firstWorkspace(client: Client, signal: AbortSignal | undefined): Promise<string> {
-  for (const { id } of await client.call('listOrganizations', { signal })) {
-    const [workspace] = await client.call('listWorkspaces', { params: { orgId: id }, signal })
-    if (workspace) return workspace.id
-  }
-  throw new TypeError('You are in no workspace. Give workspaceId.')
+  const orgId = await firstOrganization(client, signal)
+  const [workspace] = await client.call('listWorkspaces', { params: { orgId }, signal })
+  if (workspace) return workspace.id
+  throw new TypeError('Your organization has no workspace. Give workspaceId.')
 }

@@ -5,15 +5,17 @@ import type { ErrorCode } from './generated/route-types.ts'
 export class DockError extends Error {
   /** A code of the contract, or one of the SDK's own: `bad_response`, `connection_failed`, `output_lost`, … */
   readonly code: string
+  // Written out, because a minifier renames classes.
+  override readonly name: string = 'DockError'
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = new.target.name
     this.code = code
   }
 }
 
 /** The service could not be reached, or the connection broke. `cause` is the error of `fetch`. */
 export class ConnectionError extends DockError {
+  override readonly name: string = 'ConnectionError'
   constructor(message: string, cause: unknown) {
     super('connection_failed', message, { cause })
   }
@@ -21,6 +23,7 @@ export class ConnectionError extends DockError {
 
 /** Output of a process is no longer kept: it was written faster than it was read. */
 export class OutputLostError extends DockError {
+  override readonly name: string = 'OutputLostError'
   constructor(message: string) {
     super('output_lost', message)
   }
@@ -28,6 +31,7 @@ export class OutputLostError extends DockError {
 
 /** A file or folder of this computer cannot be written or read as asked. */
 export class LocalFileError extends DockError {
+  override readonly name: string = 'LocalFileError'
   constructor(message: string, options?: ErrorOptions) {
     super('local_file', message, options)
   }
@@ -35,6 +39,7 @@ export class LocalFileError extends DockError {
 
 /** An unsuccessful response: the service's stable code, the HTTP status, and a message for people. */
 export class DockApiError extends DockError {
+  override readonly name: string = 'DockApiError'
   /** A code of the contract, or `bad_response` if the response did not come from the service. */
   declare readonly code: ErrorCode | 'bad_response'
   readonly status: number
@@ -48,21 +53,37 @@ export class DockApiError extends DockError {
 }
 
 /** 400: the request is not valid. */
-export class BadRequestError extends DockApiError {}
+export class BadRequestError extends DockApiError {
+  override readonly name: string = 'BadRequestError'
+}
 /** 401: credentials are missing or no longer valid. */
-export class UnauthorizedError extends DockApiError {}
+export class UnauthorizedError extends DockApiError {
+  override readonly name: string = 'UnauthorizedError'
+}
 /** 402 and 403: the caller may not do this. */
-export class ForbiddenError extends DockApiError {}
+export class ForbiddenError extends DockApiError {
+  override readonly name: string = 'ForbiddenError'
+}
 /** 404: there is no such thing, or the caller may not see it. */
-export class NotFoundError extends DockApiError {}
+export class NotFoundError extends DockApiError {
+  override readonly name: string = 'NotFoundError'
+}
 /** 409: the current state does not allow this. */
-export class ConflictError extends DockApiError {}
+export class ConflictError extends DockApiError {
+  override readonly name: string = 'ConflictError'
+}
 /** 429: too many requests. */
-export class RateLimitError extends DockApiError {}
+export class RateLimitError extends DockApiError {
+  override readonly name: string = 'RateLimitError'
+}
 /** 503 with `capacity_exhausted`, `no_host_capacity` or `base_image_unavailable`: no host can take the Dock now. */
-export class CapacityError extends DockApiError {}
+export class CapacityError extends DockApiError {
+  override readonly name: string = 'CapacityError'
+}
 /** Every other status from 500 on. */
-export class ServiceError extends DockApiError {}
+export class ServiceError extends DockApiError {
+  override readonly name: string = 'ServiceError'
+}
 
 const classes: Readonly<Record<number, typeof DockApiError>> = {
   400: BadRequestError,

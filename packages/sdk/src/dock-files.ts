@@ -1,4 +1,5 @@
 /** The files of a running Dock. Paths are absolute, or relative to the work folder. */
+import { allPages } from './all-pages.ts'
 import { bodyChunks } from './body-chunks.ts'
 import type { Client } from './client.ts'
 import { bodyOf, type FileData } from './file-data.ts'
@@ -105,16 +106,12 @@ export class DockFiles {
   }
 
   /** Returns what a folder contains, sorted by name. */
-  async list(path = '.', { signal }: Abortable = {}): Promise<FileEntry[]> {
-    const entries: FileEntry[] = []
-    let cursor: string | undefined
-    do {
+  list(path = '.', { signal }: Abortable = {}): Promise<FileEntry[]> {
+    return allPages(async (cursor) => {
       const query = { path: absolutePath(path), cursor }
       const page = await this.#client.call('listDockFiles', { params: this.#params, query, signal })
-      entries.push(...page.entries)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
-    return entries
+      return { items: page.entries, nextCursor: page.nextCursor }
+    })
   }
 
   /** Makes a folder and those above it. One that is there already is no error. */

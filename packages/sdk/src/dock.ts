@@ -12,9 +12,9 @@ import type {
   RouteTypes,
   Snapshot,
 } from './generated/route-types.ts'
-import { pause } from './pause.ts'
 import { shellWords } from './shell-words.ts'
-import { untilReached } from './until-reached.ts'
+import { Snapshots } from './snapshots.ts'
+import { untilCompleted } from './until-completed.ts'
 import { untilState } from './until-state.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
@@ -187,26 +187,12 @@ export class Dock implements AsyncDisposable {
   async delete({ signal }: Abortable = {}): Promise<void> {
     const headers = { 'x-confirm-delete': this.id }
     const { operation } = await this.client.call('deleteDock', { params: { id: this.id }, headers, signal })
-    for (let wait = 50; ; wait = Math.min(1000, wait * 1.5)) {
-      const { status } = await untilReached(signal, () =>
-        this.client.call('readOperation', { params: { id: operation.id }, signal }),
-      )
-      if (status === 'completed') return
-      await pause(wait, signal)
-    }
+    await untilCompleted(this.client, operation, signal)
   }
 
   /** Returns the Snapshots of this Dock, newest first. */
-  async snapshots({ signal }: Abortable = {}): Promise<Snapshot[]> {
-    const snapshots: Snapshot[] = []
-    let cursor: string | undefined
-    do {
-      const query = { limit: 100, cursor }
-      const page = await this.client.call('listDockSnapshots', { params: { id: this.id }, query, signal })
-      snapshots.push(...page.snapshots)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
-    return snapshots
+  snapshots({ signal }: Abortable = {}): Promise<Snapshot[]> {
+    return new Snapshots(this.client).list({ dockId: this.id, signal })
   }
 
   async [asyncDispose](): Promise<void> {

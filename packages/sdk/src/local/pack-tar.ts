@@ -1,4 +1,5 @@
 /** Packs a folder of this computer as tar. Links are packed as links and never followed. */
+import { Buffer } from 'node:buffer'
 import { lstat, open, readdir, readlink } from 'node:fs/promises'
 import { LocalFileError } from '../dock-error.ts'
 

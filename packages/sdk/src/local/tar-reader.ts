@@ -1,4 +1,5 @@
 /** Reads a tar: ustar, GNU and pax, as far as they describe files, folders and links. */
+import { Buffer } from 'node:buffer'
 import { LocalFileError } from '../dock-error.ts'
 
 /** Names and targets are bytes, written as Latin-1. */

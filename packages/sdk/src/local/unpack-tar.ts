@@ -3,6 +3,7 @@
  * folder: no name leads out of it, no link is followed (also none that was there before), and links that lead out of it
  * are left out.
  */
+import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { chmod, link, lstat, mkdir, open, rename, rm, symlink } from 'node:fs/promises'
 import { LocalFileError } from '../dock-error.ts'

@@ -1,0 +1,11 @@
+/** The clients that do the scenario. README.md says how to add one. */
+import { chromium } from './chromium.ts'
+import { program, type Runner } from './program.ts'
+import { typescriptProgram } from './typescript-program.ts'
+
+export const runners: readonly [name: string, run: Runner][] = [
+  ['TypeScript SDK in Node', typescriptProgram('node')],
+  ['TypeScript SDK in Chromium', chromium],
+]
+
+export { program }
