@@ -1,7 +1,8 @@
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openDatabase } from './database.ts'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase, type Tx, withTransaction } from './database.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
@@ -23,4 +24,32 @@ it('cancels a statement after the timeout, and the connection stays usable', asy
   await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' })
   expect((await sql<{ n: number }>`select 1 as n`.execute(db)).rows).toEqual([{ n: 1 }])
   await close()
+})
+
+describe('a transaction whose connection ends between two statements', () => {
+  /** Opens a pool of one connection, and lets `work` run in a transaction after its connection ended. */
+  const afterTheEnd = async (work: (tx: Tx) => Promise<unknown>) => {
+    const opened = openDatabase({ url: database.url, maxConnections: 1 })
+    const ended = Promise.withResolvers<void>()
+    opened.connections.once('acquire', (client: pg.PoolClient) => client.once('end', () => ended.resolve()))
+    const transaction = withTransaction(opened.db, async (tx) => {
+      await sql`select pg_terminate_backend(${await pidOf(tx)}::int)`.execute(database.db)
+      await ended.promise
+      return work(tx)
+    })
+    return { opened, transaction }
+  }
+  const pidOf = async (db: Tx | typeof database.db): Promise<number | undefined> =>
+    (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid
+
+  it.each<[string, (tx: Tx) => Promise<unknown>]>([
+    ['at its next statement', pidOf],
+    ['at its end', async () => undefined],
+  ])('fails %s, and the pool replaces the connection', async (_when, work) => {
+    const { opened, transaction } = await afterTheEnd(work)
+    await expect(transaction).rejects.toThrow(/not queryable|terminat/)
+    expect(await pidOf(opened.db)).toBeGreaterThan(0)
+    expect(opened.connections.totalCount).toBe(1)
+    await opened.close()
+  })
 })

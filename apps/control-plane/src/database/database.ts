@@ -38,7 +38,7 @@ const numbersForBigints: pg.CustomTypesConfig = {
 /** All queries look up by key, so the generic plan is always right; replanning often costs more than the query. */
 const useGenericPlans = `set plan_cache_mode = 'force_generic_plan'`
 
-/** Ignores the error of a broken connection: the next query on it fails with the same error. */
+/** Ignores the error of a broken connection: the next query on it fails. */
 const ignore = (): void => undefined
 
 export type DatabaseConnection = { url: string; db: Db; connections: pg.Pool; close(): Promise<void> }
@@ -63,7 +63,12 @@ export function openDatabase(options: {
     Client: PreparingClient,
   })
   connections.on('error', (error) => options.onIdleError?.(error))
-  connections.on('connect', (client) => void client.query(settings).catch(ignore))
+  connections.on('connect', (client) => {
+    // The pool listens for errors only while a connection is idle, and an unheard error would end the process. It
+    // discards a broken connection once the transaction that holds it has ended.
+    client.on('error', ignore)
+    client.query(settings).catch(ignore)
+  })
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: connections }) })
   return { url: options.url, db, connections, close: () => db.destroy() }
 }

@@ -77,6 +77,11 @@ describe('migrate', () => {
     expect(await tableExists('half')).toBe(false)
     expect(await tableExists('users')).toBe(true)
   })
+
+  it('names the migration in which the connection ended', async () => {
+    await writeFile(join(folder, '998_ends.sql'), 'select pg_terminate_backend(pg_backend_pid())')
+    await expect(migrate(url, folder)).rejects.toThrow('998_ends.sql failed: terminating connection')
+  })
 })
 
 describe('holdInstanceLock', () => {

@@ -49,6 +49,8 @@ const checkApplied = (known: readonly Migration[], applied: readonly Applied[]):
 export async function migrate(url: string, folder = migrationsFolder): Promise<string[]> {
   const known = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'dock-migrate' })
+  // A connection that breaks between two statements fails the next one. Without a listener it would end the process.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     // Migrations may take long, and so may the wait for the lock while another process migrates.
@@ -81,7 +83,8 @@ const apply = async (client: pg.Client, migration: Migration): Promise<void> => 
     ])
     await client.query('commit')
   } catch (error) {
-    await client.query('rollback')
+    // Fails if the connection ended. The transaction is rolled back then, and the first error says why.
+    await client.query('rollback').catch(() => undefined)
     throw new Error(`Migration ${migration.name} failed: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     })
