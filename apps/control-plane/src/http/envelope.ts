@@ -107,6 +107,7 @@ const isDatabaseUnavailable = (error: unknown): boolean =>
   error instanceof Error &&
   (('code' in error && typeof error.code === 'string' && databaseUnavailableCodes.has(error.code)) ||
     error.message.startsWith('Connection terminated') ||
+    error.message.startsWith('Client has encountered a connection error') ||
     error.message.startsWith('timeout exceeded when trying to connect'))
 
 /** Converts a thrown value to the error that the caller sees. Logs the details that the caller must not see. */
