@@ -29,6 +29,7 @@ import { createFilesModule } from './modules/files/index.ts'
 import { createInstanceModule, imageCatalog } from './modules/instance/index.ts'
 import { createKeysModule } from './modules/keys/index.ts'
 import { createLimitsModule } from './modules/limits/index.ts'
+import { createLiveModule } from './modules/live/index.ts'
 import { createNotificationsModule } from './modules/notifications/index.ts'
 import { createOrganizationsModule, type OrganizationRemoval } from './modules/organizations/index.ts'
 import { createPortsModule } from './modules/ports/index.ts'
@@ -194,6 +195,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const processes = createProcessesModule({ db, clock, rateLimits, hosts, activity, accessSignals })
+  const live = createLiveModule({ db, clock, logger })
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
     config.portsDomain &&
@@ -217,6 +219,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       instance,
       keys,
       limits,
+      live,
       notifications,
       organizations,
       ports,
@@ -274,7 +277,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     billing,
     metrics,
     start: async () => {
-      await billing.start()
+      await Promise.all([billing.start(), live.start()])
       mail.start()
       organizations.removal.start()
       keyUpkeep.start()
@@ -283,7 +286,11 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
         url: options.database.url,
         on: {
           dock_engine: () => docks.runner.wake(),
-          access_lost: accessSignals.notice,
+          access_lost: (id) => {
+            accessSignals.notice(id)
+            live.noticeAccess()
+          },
+          live_changes: live.notice,
           port_routes: (label) => portGateway?.notice(label),
           snapshot_completed: docks.copies.noticeSnapshot,
           snapshots_wiped: docks.copies.noticeWiped,
@@ -299,6 +306,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     },
     stop: async () => {
       terminalGateway.close()
+      live.stop()
       portGateway?.close()
       ssh?.close()
       await listener?.close()

@@ -42,6 +42,8 @@ export const limits = {
     idleSecondsMax: 30 * 60,
     openSecondsMax: 12 * 3600,
   },
+  /** Open streams of the dashboard. One process serves at most `streamsMax`. */
+  live: { streamsPerPersonMax: 32, streamsMax: 5000, cursorLengthMax: 2500 },
   ssh: {
     loginSeconds: 30,
     /** Keys that a client may offer on one connection. */
@@ -130,6 +132,7 @@ export const limits = {
     /** Total over all repositories of an Environment. */
     repositorySetupScriptsBytesMax: mebibyte,
   },
+  dashboard: { searchLengthMax: 100, pageMax: 200, pageDefault: 100 },
   template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
   webhook: {
     endpointsPerOrganizationMax: 10,

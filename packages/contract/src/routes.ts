@@ -1,6 +1,7 @@
 /** Every route of the service by name. */
 import { accountRoutes } from './routes/account.ts'
 import { billingRoutes } from './routes/billing.ts'
+import { dashboardExtensionRoutes } from './routes/dashboard-extensions.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
@@ -47,6 +48,7 @@ export const routes = {
   ...webhookExtensionRoutes,
   ...hostRoutes,
   ...runRoutes,
+  ...dashboardExtensionRoutes,
 } as const
 
 export type Routes = typeof routes

@@ -18,6 +18,7 @@ export type Channel =
   | 'retention'
   | 'webhook_deliveries'
   | 'ssh_host_keys'
+  | 'live_changes'
 
 /**
  * Calls a channel's callback with the payload of each notification, and without a payload after each connect.

@@ -111,6 +111,7 @@ export async function handleRoute(
     idempotencyKey,
     cancelled: wantsCancel(request.headers) ? request.signal : undefined,
     range: rangeOf(request.headers),
+    lastEventId: request.headers.get('last-event-id') ?? undefined,
     accept: request.headers.get('accept') ?? undefined,
     contentType: request.headers.get('content-type') ?? undefined,
     isHead: request.method === 'HEAD',

@@ -47,6 +47,8 @@ export type RouteRequest<K extends RouteName> = {
   confirmDelete: string | undefined
   /** Header `range` as sent; undefined if the response must be complete. */
   range: string | undefined
+  /** Header `last-event-id`: where a stream of server-sent events continues. */
+  lastEventId: string | undefined
   /** Headers `accept` and `content-type` as sent. */
   accept: string | undefined
   contentType: string | undefined

@@ -9,6 +9,7 @@ import type { HostsModule } from '../../modules/hosts/index.ts'
 import type { InstanceModule } from '../../modules/instance/index.ts'
 import type { KeysModule } from '../../modules/keys/index.ts'
 import type { LimitsModule } from '../../modules/limits/index.ts'
+import type { LiveModule } from '../../modules/live/index.ts'
 import type { NotificationsModule } from '../../modules/notifications/index.ts'
 import type { OrganizationsModule } from '../../modules/organizations/index.ts'
 import type { PortsModule } from '../../modules/ports/index.ts'
@@ -28,6 +29,7 @@ import { hostHandlers } from './hosts.ts'
 import { instanceHandlers } from './instance.ts'
 import { assistantHandlers, keyHandlers, providerKeyHandlers } from './keys.ts'
 import { limitHandlers } from './limits.ts'
+import { liveHandlers } from './live.ts'
 import { notificationHandlers } from './notifications.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './organizations.ts'
 import { portHandlers } from './ports.ts'
@@ -48,6 +50,7 @@ export type RoutedModules = {
   instance: InstanceModule
   keys: KeysModule
   limits: LimitsModule
+  live: LiveModule
   notifications: NotificationsModule
   organizations: OrganizationsModule
   ports: PortsModule
@@ -73,6 +76,7 @@ export function bindAllRoutes(modules: RoutedModules): Handlers {
     ...providerKeyHandlers(modules.keys.context),
     ...assistantHandlers(modules.keys.context),
     ...limitHandlers(modules.limits.context),
+    ...liveHandlers(modules.live.context),
     ...notificationHandlers(modules.notifications.context),
     ...organizationHandlers(modules.organizations.context),
     ...invitationHandlers(modules.organizations.context),

@@ -7,9 +7,12 @@ import {
   execInDock,
   listDocks,
   readDock,
+  readDockSeries,
   readDockStats,
+  readDockTimeline,
   readOperation,
   resumeDock,
+  searchDocks,
   stopDock,
   updateDock,
 } from '../../modules/docks/index.ts'
@@ -29,6 +32,9 @@ export function dockHandlers(context: DockContext): Handlers {
     execInDock: ({ caller, params, body, idempotencyKey, cancelled }) =>
       execInDock(context, caller, params.id, body, { key: idempotencyKey, cancelled }),
     readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
+    searchDocks: ({ caller, query }) => searchDocks(context, caller, query),
+    readDockTimeline: ({ caller, params, query }) => readDockTimeline(context, caller, params.id, query),
+    readDockSeries: ({ caller, params, query }) => readDockSeries(context, caller, params.id, query),
     readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
   }
 }

@@ -65,6 +65,26 @@ export async function readUsage(db: Db, dockId: string, since: Date): Promise<Us
   return result.rows[0]!
 }
 
+export type UsageStep = { at: Date } & Record<UsageMetric, number>
+
+/** Returns the averages of steps of `stepSeconds` since `since`, oldest first. Checks no permissions. */
+export async function readUsageSteps(
+  db: Db,
+  dockId: string,
+  since: Date,
+  stepSeconds: number,
+): Promise<UsageStep[]> {
+  const averages = usageMetrics.map((metric) => {
+    const sum = sql.ref(`${columnOf[metric]}_sum`)
+    return sql`sum(${sum}) / greatest(sum(samples), 1) as ${sql.ref(metric)}`
+  })
+  const { rows } = await sql<UsageStep>`
+    select to_timestamp(floor(extract(epoch from minute) / ${stepSeconds}::int) * ${stepSeconds}::int) as at,
+      ${sql.join(averages, sql`, `)}
+    from dock_usage where dock_id = ${dockId} and minute >= ${since} group by 1 order by 1`.execute(db)
+  return rows
+}
+
 /** CTE `usage` for the statement that deletes a Dock. */
 export function deleteUsage(dockId: string): RawBuilder<unknown> {
   return sql`usage as (delete from dock_usage where dock_id = ${dockId})`

@@ -1,0 +1,209 @@
+/** GET /api/live over HTTP, with the changes of real statements. */
+import type { LiveChange } from '@dock/contract'
+import { limits } from '@dock/contract'
+import { withTransaction } from '@dock/control-plane/database'
+import {
+  addPerson,
+  type ControlPlaneWithHost,
+  startControlPlaneWithHost,
+  type TestPerson,
+} from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forgetForeignTransactions, pruneChanges, readCursor } from './live-store.ts'
+
+let server: ControlPlaneWithHost
+let admin: { cookie: string; origin: string }
+beforeAll(async () => {
+  server = await startControlPlaneWithHost()
+  admin = await server.signIn()
+})
+afterAll(() => server.stop())
+
+type Event = { event: string; id: string; data: unknown }
+
+const parseEvent = (text: string): Event | undefined => {
+  const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, 'm').exec(text)?.[1]
+  const event = field('event')
+  return event === undefined ? undefined : { event, id: field('id')!, data: JSON.parse(field('data')!) }
+}
+
+/** Opens a stream. `next` returns the next event. */
+const openStream = async (headers: Record<string, string>, cursor?: string) => {
+  const response = await server.fetch('/api/live', {
+    headers: { ...headers, ...(cursor === undefined ? {} : { 'last-event-id': cursor }) },
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const pending: { change: LiveChange; cursor: string }[] = []
+  const next = async (): Promise<Event | 'closed'> => {
+    for (;;) {
+      const at = text.indexOf('\n\n')
+      if (at !== -1) {
+        const event = parseEvent(text.slice(0, at))
+        text = text.slice(at + 2)
+        if (event && event.event !== 'alive') return event
+        continue
+      }
+      const { value, done } = await reader.read()
+      if (done) return 'closed'
+      text += value
+    }
+  }
+  return {
+    next,
+    /** Returns the first change that matches and was not returned before, and its cursor. */
+    change: async (wanted: Partial<LiveChange>): Promise<{ change: LiveChange; cursor: string }> => {
+      for (;;) {
+        const at = pending.findIndex(({ change }) =>
+          Object.entries(wanted).every(([key, value]) => change[key as keyof LiveChange] === value),
+        )
+        if (at !== -1) return pending.splice(at, 1)[0]!
+        const event = await next()
+        if (event === 'closed') throw new Error('the stream closed')
+        if (event.event !== 'changes') continue
+        for (const change of event.data as LiveChange[]) pending.push({ change, cursor: event.id })
+      }
+    },
+    leave: () => reader.cancel(),
+  }
+}
+
+const signInAs = async ({ cookie }: TestPerson) => ({ cookie, origin: server.config.apiUrl })
+
+it('tells a member what changed, and nothing to others', async () => {
+  const outsider = await addPerson(server)
+  const [stream, others] = [await openStream(admin), await openStream(await signInAs(outsider))]
+  expect(await stream.next()).toMatchObject({ event: 'ready' })
+  expect(await others.next()).toMatchObject({ event: 'ready' })
+  const dockId = await server.addDock()
+  const { change } = await stream.change({ kind: 'dock', id: dockId })
+  expect(change).toEqual({
+    kind: 'dock',
+    id: dockId,
+    organizationId: server.admin.organizationId,
+    dockId,
+  })
+  await server.call('POST', '/v1/organizations', { name: 'Own' }, outsider.apiKey)
+  // The first that an outsider reads is their own new membership, not the Dock.
+  const first = await others.next()
+  expect(first).toMatchObject({ event: 'changes' })
+  expect(JSON.stringify(first)).not.toContain(dockId)
+  await Promise.all([stream.leave(), others.leave()])
+})
+
+it('continues after a break, without a gap', async () => {
+  const stream = await openStream(admin)
+  await stream.next()
+  const first = await server.addDock()
+  const { cursor } = await stream.change({ kind: 'dock', id: first })
+  await stream.leave()
+  const second = await server.addDock()
+  const again = await openStream(admin, cursor)
+  expect(await again.next()).toMatchObject({ event: 'resumed' })
+  await again.change({ kind: 'dock', id: second })
+  await again.leave()
+})
+
+it('skips no change whose transaction commits after one with a later id', async () => {
+  const { db } = server.database
+  const insert = (subject: string) => sql`insert into live_changes (organization_id, kind, subject_id)
+    values (${server.admin.organizationId}, 'dock', ${subject})`
+  const stream = await openStream(admin)
+  await stream.next()
+  const [begun, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const slow = withTransaction(db, async (tx) => {
+    await insert('early').execute(tx)
+    begun.resolve()
+    await commit.promise
+    await sql`select pg_notify('live_changes', '')`.execute(tx)
+  })
+  await begun.promise
+  await insert('late').execute(db)
+  await sql`select pg_notify('live_changes', '')`.execute(db)
+  await stream.change({ id: 'late' })
+  commit.resolve()
+  await slow
+  await stream.change({ id: 'early' })
+  await stream.leave()
+})
+
+it('asks a page to load everything again if it was away for too long, or has a cursor of another server', async () => {
+  const cursor = await readCursor(server.database.db)
+  await server.addDock()
+  await pruneChanges(server.database.db, new Date(Date.now() + 60_000))
+  const stream = await openStream(admin, cursor)
+  expect(await stream.next()).toMatchObject({ event: 'resumed' })
+  expect(await stream.next()).toMatchObject({ event: 'reset' })
+  await stream.leave()
+  const foreign = await openStream(admin, '99999999999:99999999999:')
+  await foreign.next()
+  expect(await foreign.next()).toMatchObject({ event: 'reset' })
+  await foreign.leave()
+})
+
+it('ignores a cursor that is none', async () => {
+  for (const cursor of ['x', '1:2', "1:2:'; drop table users; --", '2:1:', '5:9:7,6']) {
+    const stream = await openStream(admin, cursor)
+    expect(['ready', 'resumed']).toContain(((await stream.next()) as Event).event)
+    await stream.leave()
+  }
+})
+
+it('forgets changes that a dump of another server brought', async () => {
+  const { db } = server.database
+  await sql`insert into live_changes (transaction_id, kind, subject_id) values ('900000000000', 'dock', 'foreign')`.execute(
+    db,
+  )
+  await forgetForeignTransactions(db)
+  const { rows } = await sql`select 1 from live_changes where subject_id = 'foreign'`.execute(db)
+  expect(rows).toEqual([])
+})
+
+it('closes when its session ends', async () => {
+  const person = await addPerson(server)
+  const session = await signInAs(person)
+  const stream = await openStream(session)
+  await stream.next()
+  await sql`delete from sessions where user_id = ${person.userId}`.execute(server.database.db)
+  expect(await stream.next()).toBe('closed')
+})
+
+it('shows webhooks to admins and hosts to instance admins only', async () => {
+  const person = await addPerson(server)
+  await sql`insert into memberships (organization_id, user_id, role)
+    values (${server.admin.organizationId}, ${person.userId}, 'member')`.execute(server.database.db)
+  const [stream, member] = [await openStream(admin), await openStream(await signInAs(person))]
+  await Promise.all([stream.next(), member.next()])
+  const note = (organizationId: string | null, kind: string, forAdmins: boolean) =>
+    sql`select note_live_change(${organizationId}::uuid, null, ${forAdmins}, ${kind}, 'it', null)`.execute(
+      server.database.db,
+    )
+  await note(server.admin.organizationId, 'webhook', true)
+  await note(null, 'host', true)
+  await stream.change({ kind: 'webhook' })
+  await stream.change({ kind: 'host' })
+  await note(server.admin.organizationId, 'template', false)
+  const first = await member.next()
+  expect(first).toMatchObject({ event: 'changes', data: [{ kind: 'template' }] })
+  await Promise.all([stream.leave(), member.leave()])
+})
+
+it('has a limit of streams for each person', async () => {
+  const session = await signInAs(await addPerson(server))
+  const streams = []
+  for (let n = 0; n < limits.live.streamsPerPersonMax; n++) streams.push(await openStream(session))
+  expect((await server.fetch('/api/live', { headers: session })).status).toBe(429)
+  await streams[0]!.leave()
+  await (await openStream(session)).leave()
+  await Promise.all(streams.slice(1).map(({ leave }) => leave()))
+})
+
+it('is refused to an API key', async () => {
+  expect(await server.call('GET', '/api/live')).toMatchObject({
+    status: 403,
+    body: { code: 'session_required' },
+  })
+})

@@ -1,0 +1,85 @@
+/** Extensions, not part of the specification: routes of the dashboard, for sessions only. */
+import * as z from 'zod'
+import { dockStates } from '../dock-state.ts'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { dockSearchPage, dockSeries, dockTimeline } from '../objects/dashboard.ts'
+import { statsWindow } from '../objects/docks.ts'
+import { route } from '../route.ts'
+import { dockParams } from './docks.ts'
+
+const { searchLengthMax, pageMax, pageDefault } = limits.dashboard
+
+const page = {
+  limit: field.queryInteger(1, pageMax).default(pageDefault),
+  cursor: z.string().min(1).optional(),
+}
+
+const states = z
+  .string()
+  .refine(
+    (text) => text.split(',').every((word) => (dockStates as readonly string[]).includes(word)),
+    'must be states of Docks, separated by commas',
+  )
+
+const ofDock = {
+  tag: 'Dashboard',
+  method: 'GET',
+  access: { credentials: 'session', scope: { dock: 'params.id' }, role: 'member' },
+  params: dockParams,
+  notFound: 'dock_not_found',
+} as const
+
+export const dashboardExtensionRoutes = {
+  readLive: route({
+    method: 'GET',
+    path: '/api/live',
+    summary: 'Extension: stream what changes (server-sent events); `Last-Event-ID` continues after a break',
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: 'organizations' },
+    query: z.object({ cursor: z.string().max(limits.live.cursorLengthMax).optional() }),
+    response: z.string().meta({
+      description:
+        'Events: `ready` (a new stream), `resumed`, `changes` (a list of {kind, id, organizationId, dockId}), `reset` ' +
+        '(too much was missed: read everything again) and `alive`. Each has a cursor as its id.',
+    }),
+    responseKind: 'raw',
+    responseTypes: ['text/event-stream'],
+    errors: ['validation_error', 'rate_limited'],
+  }),
+  searchDocks: route({
+    method: 'GET',
+    path: '/api/dashboard/docks',
+    summary: "Extension: search the Docks of the caller's organizations, newest first, page by page",
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: 'organizations' },
+    query: z.object({
+      ...page,
+      /** Part of the name, or an id. */
+      q: z.string().max(searchLengthMax).optional(),
+      states: states.optional(),
+      organizationId: field.uuid.optional(),
+      workspaceId: field.uuid.optional(),
+      environmentId: field.uuid.optional(),
+      createdBy: field.uuid.optional(),
+    }),
+    response: dockSearchPage,
+    errors: ['validation_error'],
+  }),
+  readDockTimeline: route({
+    ...ofDock,
+    path: '/api/dashboard/docks/:id/timeline',
+    summary: 'Extension: read what changed a Dock, by whom and why, newest first',
+    query: z.object(page),
+    response: dockTimeline,
+    errors: ['validation_error', 'dock_not_found'],
+  }),
+  readDockSeries: route({
+    ...ofDock,
+    path: '/api/dashboard/docks/:id/series',
+    summary: 'Extension: read the use of cpu, memory, disk and network over time',
+    query: z.object({ window: statsWindow.default('1h') }),
+    response: dockSeries,
+    errors: ['validation_error', 'dock_not_found'],
+  }),
+} as const
