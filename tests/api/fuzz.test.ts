@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { judge } from './support/fuzz/judge.ts'
 import { type FuzzRequest, requestsOf } from './support/fuzz/requests.ts'
+import { readText } from './support/read-text.ts'
 import { missingRows, thingOf } from './support/request.ts'
 import { makeTenant, type Tenant } from './support/tenant.ts'
 import { things } from './support/things.ts'
@@ -117,13 +118,6 @@ const send = async (request: FuzzRequest, senders: Senders): Promise<Response> =
     headers: [...headersOf(request, senders), ...(await Promise.all(confirm))],
     ...(request.body === null ? {} : { body: await fillIn(tenant, request.body) }),
   })
-}
-
-/** Reads the whole body, except of a stream that lasts until the caller leaves. */
-const readText = async (response: Response): Promise<string> => {
-  if (response.headers.get('content-type') !== 'application/x-ndjson') return response.text()
-  await response.body?.cancel()
-  return ''
 }
 
 it(`${count} fuzzed requests with seed ${seed} get only documented responses`, {

@@ -3,6 +3,7 @@ import { accessTerms, type Route, type RouteName, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { TestControlPlane, TestPerson } from '@dock/testkit'
 import { bodies, type Ids, queries } from './bodies.ts'
+import { readText } from './read-text.ts'
 import type { Tenant } from './tenant.ts'
 import { things } from './things.ts'
 
@@ -105,7 +106,7 @@ export async function send(
     },
     ...(request.body ? { body: JSON.stringify(request.body) } : {}),
   })
-  const text = await response.text()
+  const text = await readText(response)
   const { 'x-request-id': _, ...headers } = Object.fromEntries(response.headers)
   return { status: response.status, code: codeOf(text), text, headers }
 }

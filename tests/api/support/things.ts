@@ -19,6 +19,7 @@ const asOwner = <Data>(
 
 export const things: Readonly<Record<string, Make>> = {
   '/v1/docks/:id': (_, { dockId }) => dockId,
+  '/api/dashboard/docks/:id': (_, { dockId }) => dockId,
   '/v1/organizations/:id': (_, { organizationId }) => organizationId,
   '/v1/organizations/:id/members/:userId': (_, { member }) => member.userId,
   '/v1/organizations/:orgId': (_, { organizationId }) => organizationId,

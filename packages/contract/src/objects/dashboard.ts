@@ -3,11 +3,13 @@ import * as z from 'zod'
 import { count, integer, nextCursor, timestamp, uuid } from '../fields.ts'
 import { dock, dockState, statsWindow } from './docks.ts'
 
+export const dockCreator = z.strictObject({ id: uuid, name: z.string() })
+
 /** A Dock with what a list of Docks shows beside it. */
 export const listedDock = dock.extend({
   organizationId: uuid,
   /** Null if that person is erased. */
-  createdBy: z.strictObject({ id: uuid, name: z.string() }).nullable(),
+  createdBy: dockCreator.nullable(),
   /** When its ttl stops it. */
   stopAt: timestamp.nullable(),
   environmentId: uuid.nullable(),
@@ -18,6 +20,8 @@ export type ListedDock = z.output<typeof listedDock>
 export const dockSearchPage = z.strictObject({ docks: z.array(listedDock), nextCursor })
 export type DockSearchPage = z.output<typeof dockSearchPage>
 
+export const timelineActor = z.strictObject({ kind: z.enum(['person', 'system']), name: z.string() })
+
 /** A change of a Dock's state with its cause, or a process that ended for lack of memory. */
 export const timelineEntry = z.strictObject({
   id: z.string(),
@@ -26,7 +30,7 @@ export const timelineEntry = z.strictObject({
   fromState: dockState.nullable(),
   toState: dockState.nullable(),
   /** Who: a person, or the part of Dock that acted. */
-  by: z.strictObject({ kind: z.enum(['person', 'system']), name: z.string() }),
+  by: timelineActor,
   through: z.string(),
   why: z.string(),
   /** With `memory`: the program that ended, if the host knows it, and how many processes ended. */
@@ -38,7 +42,7 @@ export type TimelineEntry = z.output<typeof timelineEntry>
 export const dockTimeline = z.strictObject({ entries: z.array(timelineEntry), nextCursor })
 export type DockTimeline = z.output<typeof dockTimeline>
 
-const point = z.strictObject({
+export const seriesPoint = z.strictObject({
   at: timestamp,
   cpuPercent: z.number(),
   memBytes: z.number(),
@@ -53,6 +57,6 @@ const point = z.strictObject({
 export const dockSeries = z.strictObject({
   window: statsWindow,
   stepSeconds: count,
-  points: z.array(point),
+  points: z.array(seriesPoint),
 })
 export type DockSeries = z.output<typeof dockSeries>

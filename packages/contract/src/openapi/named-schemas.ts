@@ -7,12 +7,14 @@ import * as events from '../events.ts'
 import * as field from '../fields.ts'
 import * as account from '../objects/account.ts'
 import * as billing from '../objects/billing.ts'
+import * as dashboard from '../objects/dashboard.ts'
 import * as docks from '../objects/docks.ts'
 import * as environments from '../objects/environments.ts'
 import * as files from '../objects/files.ts'
 import * as hosts from '../objects/hosts.ts'
 import * as keys from '../objects/keys.ts'
 import * as limits from '../objects/limits.ts'
+import * as live from '../objects/live.ts'
 import * as operations from '../objects/operations.ts'
 import * as organizations from '../objects/organizations.ts'
 import * as processes from '../objects/processes.ts'
@@ -26,7 +28,21 @@ import { routes } from '../routes.ts'
 const { deleted, removed, role, runtimeName } = field
 const objects: readonly object[] = [
   { deleted, removed, role, runtimeName },
-  ...[account, billing, docks, environments, events, files, hosts, keys, limits, operations, organizations],
+  ...[
+    account,
+    billing,
+    dashboard,
+    docks,
+    environments,
+    events,
+    files,
+    hosts,
+    keys,
+    limits,
+    live,
+    operations,
+    organizations,
+  ],
   ...[processes, runs, snapshots, templates, webhooks],
 ]
 

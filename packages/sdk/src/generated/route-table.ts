@@ -135,4 +135,8 @@ export const routeTable = {
   listRuns: 'GET /v1/github/runs',
   readRun: 'GET /v1/github/runs/:id',
   promoteRun: 'POST /v1/github/runs/:id/promote',
+  readLive: 'GET /api/live r',
+  searchDocks: 'GET /api/dashboard/docks',
+  readDockTimeline: 'GET /api/dashboard/docks/:id/timeline',
+  readDockSeries: 'GET /api/dashboard/docks/:id/series',
 } as const

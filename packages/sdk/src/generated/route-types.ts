@@ -137,6 +137,11 @@ export type Dock = {
   updatedAt: string
 }
 
+export type DockCreator = {
+  id: string
+  name: string
+}
+
 export type DockProcess = {
   id: string
   command: string
@@ -165,6 +170,17 @@ export type DockSample = {
   containers?: ContainerSample[] | undefined
 }
 
+export type DockSearchPage = {
+  docks: ListedDock[]
+  nextCursor: string | null
+}
+
+export type DockSeries = {
+  window: StatsWindow
+  stepSeconds: number
+  points: SeriesPoint[]
+}
+
 export type DockState = "provisioning" | "provisioned" | "cloning" | "ready" | "idle" | "running" | "archiving" | "archived" | "error" | "unreachable"
 
 export type DockStateAnswer = {
@@ -177,6 +193,11 @@ export type DockStats = {
   state: DockState
   sample: DockSample | null
   window?: WindowStats | undefined
+}
+
+export type DockTimeline = {
+  entries: TimelineEntry[]
+  nextCursor: string | null
 }
 
 export type Environment = {
@@ -365,6 +386,43 @@ export type InvitationPreview = {
 }
 
 export type KeyProvider = "anthropic" | "openai" | "openrouter" | "opencode"
+
+export type ListedDock = {
+  id: string
+  workspaceId: string
+  name: string | null
+  image: string
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  runtime: "microvm" | "gvisor"
+  persistentPaths: string[]
+  state: DockState
+  ttlSeconds: number | null
+  environment: string
+  fromTemplate: string | null
+  ip: string | null
+  hostId: string | null
+  billingPausedAt: string | null
+  setupStatus: SetupStatus
+  setupError: string | null
+  lastSnapshotAt: string | null
+  stateChangedAt: string
+  createdAt: string
+  updatedAt: string
+  organizationId: string
+  createdBy: DockCreator | null
+  stopAt: string | null
+  environmentId: string | null
+  environmentVersion: number | null
+}
+
+export type LiveChange = {
+  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host"
+  id: string
+  organizationId: string | null
+  dockId: string | null
+}
 
 export type LoginConnection = {
   id: string
@@ -642,6 +700,16 @@ export type SentEvent = {
   eventId: string
 }
 
+export type SeriesPoint = {
+  at: string
+  cpuPercent: number
+  memBytes: number
+  memLimit: number
+  diskBytes: number
+  rxBytes: number
+  txBytes: number
+}
+
 export type SetupStatus = "pending" | "running" | "done" | "failed"
 
 export type Snapshot = {
@@ -727,6 +795,24 @@ export type TerminalCells = {
 export type TerminalTicket = {
   ticket: string
   expiresAt: string
+}
+
+export type TimelineActor = {
+  kind: "person" | "system"
+  name: string
+}
+
+export type TimelineEntry = {
+  id: string
+  at: string
+  kind: "state" | "memory"
+  fromState: DockState | null
+  toState: DockState | null
+  by: TimelineActor
+  through: string
+  why: string
+  process: string | null
+  count: number | null
 }
 
 export type UsageAmounts = {
@@ -2689,5 +2775,61 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: Run
+  }
+  /** Extension: stream what changes (server-sent events); `Last-Event-ID` continues after a break. */
+  readLive: {
+    request: {
+      params?: never
+      query?: {
+        cursor?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: RawResponse
+  }
+  /** Extension: search the Docks of the caller's organizations, newest first, page by page. */
+  searchDocks: {
+    request: {
+      params?: never
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+        q?: string | undefined
+        states?: string | undefined
+        organizationId?: string | undefined
+        workspaceId?: string | undefined
+        environmentId?: string | undefined
+        createdBy?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: DockSearchPage
+  }
+  /** Extension: read what changed a Dock, by whom and why, newest first. */
+  readDockTimeline: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: DockTimeline
+  }
+  /** Extension: read the use of cpu, memory, disk and network over time. */
+  readDockSeries: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        window?: "1h" | "24h" | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: DockSeries
   }
 }

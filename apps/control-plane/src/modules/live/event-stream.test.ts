@@ -13,7 +13,7 @@ it('disconnects a reader that reads nothing, after a bounded number of bytes', a
   expect(onClose).toHaveBeenCalledOnce()
 })
 
-it('calls onClose once, whoever closes', async () => {
+it('calls onClose once, also if both sides close', async () => {
   const onClose = vi.fn()
   const stream = createEventStream(onClose)
   await stream.body.cancel()
