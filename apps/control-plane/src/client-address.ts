@@ -15,6 +15,28 @@ const plain = (address: string): string => {
   return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
 
+const networkGroups = 4
+
+/** Returns the eight groups of an IPv6 address without a zone. */
+const groupsOf = (address: string): string[] => {
+  const [before = [], after] = address
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = after ? Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0') : []
+  return [...before, ...zeros, ...(after ?? [])]
+}
+
+/**
+ * Returns what limits per address count: an IPv4 address, also in its IPv4-mapped form, or the /64 network of an IPv6
+ * address. One subscriber has all addresses of such a network.
+ */
+export function networkOf(address: string): string {
+  const bare = plain(address).replace(/%.*$/, '')
+  if (family(bare) !== 'ipv6') return bare
+  const groups = groupsOf(bare).slice(0, networkGroups)
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}
+
 /** True if the text is an IP address or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')

@@ -5,8 +5,11 @@
  */
 import type { Writable } from 'node:stream'
 
-/** `end` is the last frame of a direction. Downwards it carries a `processEnd` as JSON, upwards nothing. */
-export const frameKinds = { stdout: 1, stderr: 2, end: 3, stdin: 4 } as const
+/**
+ * `end` is the last frame of a direction. Downwards it carries a `processEnd` as JSON, upwards nothing. `closeStdout`,
+ * which is empty, goes upwards: nobody reads the program's output any more. The program gets SIGPIPE when it writes.
+ */
+export const frameKinds = { stdout: 1, stderr: 2, end: 3, stdin: 4, closeStdout: 5 } as const
 export type FrameKind = keyof typeof frameKinds
 
 const headerBytes = 5
@@ -44,7 +47,10 @@ export function writeFrame(
 }
 
 /** The kinds that this end accepts. They get pieces of frames as they arrive; `end` gets its whole text. */
-export type FrameHandlers = Partial<Record<Exclude<FrameKind, 'end'>, (piece: Buffer) => void>> & {
+export type FrameHandlers = Partial<
+  Record<Exclude<FrameKind, 'end' | 'closeStdout'>, (piece: Buffer) => void>
+> & {
+  closeStdout?: () => void
   end: (text: string) => void
 }
 
@@ -75,7 +81,7 @@ export class FrameReader {
         rest = rest.subarray(piece.length)
         this.#left -= piece.length
         if (this.#kind === 'end') this.#end.push(piece)
-        else this.#handlers[this.#kind]?.(piece)
+        else if (this.#kind !== 'closeStdout') this.#handlers[this.#kind]?.(piece)
       }
       if (this.#kind !== undefined && this.#left === 0) this.#finish()
     }
@@ -86,12 +92,14 @@ export class FrameReader {
     this.#left = this.#header.readUInt32BE(1)
     this.#header = Buffer.alloc(0)
     if (!kind || !this.#handlers[kind]) throw new Error('a frame of an unknown kind')
+    if (kind === 'closeStdout' && this.#left > 0) throw new Error('a frame of the wrong length')
     if (kind === 'end' && this.#left > endBytesMax) throw new Error('the last frame is too long')
     this.#kind = kind
   }
 
   #finish(): void {
     if (this.#kind === 'end') this.#handlers.end(Buffer.concat(this.#end).toString('utf8'))
+    if (this.#kind === 'closeStdout') this.#handlers.closeStdout?.()
     this.#end = []
     this.#kind = undefined
   }

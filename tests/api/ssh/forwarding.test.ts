@@ -88,6 +88,23 @@ describe('-L', () => {
     expect(world.server.host.connections.processes.filter(({ dockId: id }) => id === dockId)).toHaveLength(1)
   })
 
+  it('lets the client go on after the target has ended its half', async () => {
+    const received = Promise.withResolvers<string>()
+    const target = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.end('first')
+      void buffer(socket).then((bytes) => received.resolve(String(bytes)), received.reject)
+    }).listen(0, '127.0.0.1')
+    await once(target, 'listening')
+    cleanUps.push(() => target.close())
+    const port = await freePort()
+    await forward('-L', `${port}:localhost:${portOf(target)}`)
+    const socket = connect({ port, allowHalfOpen: true })
+    expect(String(await buffer(socket))).toBe('first')
+    socket.end('second')
+    expect(await received.promise).toBe('second')
+    await expect.poll(() => socket.closed).toBe(true)
+  })
+
   it('closes a connection to a port on which nothing listens', async () => {
     const [port, closed] = [await freePort(), await freePort()]
     await forward('-L', `${port}:localhost:${closed}`)

@@ -103,6 +103,19 @@ describe('a command', () => {
     expect([bytes, isDone]).toEqual([30_000_000, true])
   })
 
+  it('ends with SIGPIPE when the client no longer reads its output', async () => {
+    const piped = `ssh ${client.options().join(' ')} -l ${dockId} 127.0.0.1 'yes; echo "ended with $?" >&2' | head -n 1`
+    // Its input stays open: otherwise the client closes the whole session.
+    const child = client.start('bash', ['-c', piped])
+    const seen = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', (bytes: Buffer) => {
+        seen[name] += bytes
+      })
+    await once(child, 'close')
+    expect(seen).toEqual({ stdout: 'y\n', stderr: expect.stringContaining('ended with 1') })
+  })
+
   it('that the client leaves is hung up, and a daemon that it started lives on', async () => {
     const child = client.start('ssh', [
       ...[...client.options(), '-l', dockId, '127.0.0.1'],

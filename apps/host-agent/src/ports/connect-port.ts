@@ -1,5 +1,6 @@
 /** Connects to a server inside a Dock, whether it listens on the Dock's address or only on its loopback. */
 import type { Socket } from 'node:net'
+import { finished } from 'node:stream'
 import type { ConnectPort } from '@dock/host-protocol'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
@@ -17,7 +18,8 @@ export async function connectPort(
     if (!address) throw new AgentRefusal('not_running', 'the Dock has no IP address')
     const socket = (await openSocket(address, port)) ?? (await dock.relay.connect(sandbox, address, port))
     if (!socket) throw new AgentRefusal('not_found', `nothing listens on port ${port}`)
-    socket.once('close', release)
+    // Also calls `release` if the socket has closed already.
+    finished(socket, release)
     return socket
   } catch (error) {
     release()

@@ -2,7 +2,7 @@
  * Connects a process with a connection: input upwards, both outputs and the end downwards, all in frames, with
  * back-pressure in both directions. Large streams yield to commands.
  */
-import type { Duplex, Readable, Writable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { type Precedence, throttleReading } from '@dock/foundation'
 import { encodeFrame, FrameReader, writeFrame } from '@dock/host-protocol'
 import type { DockProcess } from './open-process.ts'
@@ -15,7 +15,7 @@ export function pipeProcess(
   connection: Duplex,
   precedence: Precedence,
 ): void {
-  const { stdin, stdout, stderr } = opened
+  const { stdout, stderr } = opened
   let isOver = false
   connection.on('error', () => undefined)
   // The end of the input is a frame. Without it, the other end was killed.
@@ -23,7 +23,7 @@ export function pipeProcess(
   connection.once('close', () => {
     if (!isOver) void hangUp()
   })
-  takeInput(connection, stdin, precedence)
+  takeInput(connection, opened, precedence)
   const sent = [
     sendOutput('stdout', stdout, connection, precedence),
     sendOutput('stderr', stderr, connection, precedence),
@@ -44,11 +44,16 @@ export function pipeProcess(
   })
 }
 
-const takeInput = (connection: Duplex, stdin: Writable | null, precedence: Precedence): void => {
+const takeInput = (
+  connection: Duplex,
+  { stdin, stdout }: Pick<DockProcess['opened'], 'stdin' | 'stdout'>,
+  precedence: Precedence,
+): void => {
   const reader = new FrameReader({
     stdin: (piece) => {
       if (stdin?.writable && !stdin.write(piece)) connection.pause()
     },
+    closeStdout: () => void stdout?.destroy(),
     end: () => void stdin?.end(),
   })
   const resume = throttleReading(connection, precedence, () => !stdin?.writableNeedDrain)

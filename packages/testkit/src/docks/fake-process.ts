@@ -74,6 +74,7 @@ export async function openFakeProcess(
   exited.catch(() => undefined)
   return {
     ...{ id, stdin: local.stdin!, stdout, stderr, exited },
+    closeStdout: () => void stdout.destroy(),
     resize: async ({ cols, rows }) => local.resize(cols, rows),
     signal: (name) => local.signal(name, 'group'),
     hangUp: () => {

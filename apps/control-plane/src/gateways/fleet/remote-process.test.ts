@@ -104,6 +104,16 @@ describe.each([
     await expect(unknown).rejects.toMatchObject({ code: 'not_running' })
   })
 
+  it('gets SIGPIPE when its output was closed, and its other output goes on', {
+    timeout: 20_000,
+  }, async () => {
+    const opened = await open({ command: 'yes; echo "ended with $?" >&2' })
+    const errors = text(opened.stderr)
+    opened.closeStdout()
+    expect(await errors).toContain('ended with 141\n')
+    expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
+  })
+
   it('is signalled and resized', async () => {
     const opened = await open({
       command: 'trap "stty size" WINCH; echo ready; while :; do sleep 0.05; done',

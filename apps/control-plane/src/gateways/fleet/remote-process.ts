@@ -99,6 +99,10 @@ export function createRemoteProcess(
   if (socket.destroyed) lose()
   return {
     ...{ id, stdin, exited, ...outputs, ...calls },
+    closeStdout: () => {
+      outputs.stdout.destroy()
+      if (!end && socket.writable) socket.write(encodeFrame('closeStdout', Buffer.alloc(0)))
+    },
     hangUp: () => {
       if (!end) fail(new HostUnreachable('the process was left'))
     },

@@ -1,5 +1,5 @@
 /** Runs the program of one session in the Dock and joins its streams to the channel. */
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ServiceError } from '@dock/contract'
 import { throttleLargeStream } from '@dock/foundation'
@@ -28,6 +28,8 @@ export type RunningProgram = {
   resize(size: TerminalSize): void
   /** `name` as in SSH, without `SIG`. */
   signal(name: string): void
+  /** Closes the program's standard output: the client no longer reads it. */
+  closeOutput(): void
   /** Hangs up. `lastLine` is for a client that is still there. */
   leave(lastLine: string | null): void
 }
@@ -46,6 +48,7 @@ export function runProgram(
   const outputs = createChannelOutputs(channel, connection.drain)
   let program: RemoteProcess | undefined
   let hasLeft = false
+  let hasClosedOutput = false
   let size = request.pty
   let isResizing = false
   let signals = 0
@@ -65,6 +68,7 @@ export function runProgram(
       cwd: home,
     })
     if (hasLeft) return program.hangUp()
+    if (hasClosedOutput) program.closeStdout()
     await join(connection, channel, outputs, program)
   }
 
@@ -100,6 +104,10 @@ export function runProgram(
         signals -= 1
       }
       program.signal(name).then(done, done)
+    },
+    closeOutput: () => {
+      hasClosedOutput = true
+      program?.closeStdout()
     },
     leave: (lastLine) => {
       hasLeft = true
@@ -159,7 +167,7 @@ const join = async (
   stdout.pipe(outputs.stdout, { end: false })
   stderr.pipe(outputs.stderr, { end: false })
   try {
-    const [end] = await Promise.all([program.exited, finished(stdout), finished(stderr)])
+    const [end] = await Promise.all([program.exited, isOver(stdout), finished(stderr)])
     await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
     sendExit(channel, end)
   } catch (error) {
@@ -170,6 +178,9 @@ const join = async (
   }
   channel.end()
 }
+
+/** Resolves when the output has ended, or was closed. A connection that broke is reported by the program's end. */
+const isOver = (output: Readable): Promise<void> => finished(output).catch(() => undefined)
 
 /** Resolves when everything that was written has been sent. */
 const endOutput = (output: Writable): Promise<void> =>

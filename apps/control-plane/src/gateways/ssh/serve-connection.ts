@@ -6,6 +6,7 @@ import type { Entrance } from './find-entrance.ts'
 import { acceptForwarding } from './forwarding/accept-forwarding.ts'
 import { createDockForwarder } from './forwarding/dock-forwarder.ts'
 import { createAgentForwarding } from './forwarding/forward-agent.ts'
+import { noticeClosedOutputs } from './notice-closed-outputs.ts'
 import { serveSession } from './serve-session.ts'
 import { createSocketDrain } from './socket-drain.ts'
 import type { SshConnection } from './ssh-connection.ts'
@@ -60,6 +61,7 @@ export function serveConnection(
   // A client that closes its half of the TCP connection has left.
   client.once('end', close)
   client.once('close', close)
+  noticeClosedOutputs(client)
   client.on('session', (accept, reject) => {
     if (isClosed || sessions >= limits.ssh.sessionsPerConnectionMax) return void reject()
     sessions += 1

@@ -1,5 +1,7 @@
 /** One session of a connection: collects variables and a terminal, then runs a shell, a command or the sftp server. */
+import type { EventEmitter } from 'node:events'
 import type { RejectConnection, ServerChannel, Session } from 'ssh2'
+import { outputClosed } from './notice-closed-outputs.ts'
 import { type ProgramRequest, runProgram } from './run-program.ts'
 import { createVariables, terminalSize, terminalType } from './session-request.ts'
 import type { SshConnection } from './ssh-connection.ts'
@@ -23,6 +25,10 @@ export function serveSession(connection: SshConnection, session: Session, onEnd:
   session.on('close', end)
   // ssh2 refuses every later request, also a signal, once the client has sent the end of its input.
   session.on('eof', () => Reflect.set(session, '_ending', false))
+
+  // Not one of ssh2's events, so its types do not know it.
+  const events: EventEmitter = session
+  events.on(outputClosed, () => running?.closeOutput())
 
   session.on('env', (accept, reject, { key, val }) => {
     if (variables.set(key, val)) accept?.()

@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { limits } from '@dock/contract'
 import ssh2, { type Connection } from 'ssh2'
+import { networkOf } from '../../client-address.ts'
 import type { SshHostKey } from '../../modules/keys/index.ts'
 import { createAdmission } from './admission.ts'
 import { keyExchanges, offeredAlgorithms } from './algorithms.ts'
@@ -25,6 +26,11 @@ export type SshGateway = {
 const lastPacketsMs = 2_000
 const keepaliveMs = 20_000
 const missedKeepalivesMax = 3
+/**
+ * What clients take the server for. OpenSSH tells only servers whose name begins so that it stopped reading, and that it
+ * opens no more sessions. The number is one of which no client knows a bug.
+ */
+const softwareVersion = 'OpenSSH_9.9 Dock'
 
 export function createSshGateway(
   options: SshContext & {
@@ -48,7 +54,7 @@ export function createSshGateway(
     const server = new ssh2.Server({
       hostKeys: keys.map(({ privateKey }) => privateKey),
       algorithms: offeredAlgorithms(),
-      ident: 'Dock',
+      ident: softwareVersion,
       keepaliveInterval: keepaliveMs,
       keepaliveCountMax: missedKeepalivesMax,
     })
@@ -98,7 +104,7 @@ export function createSshGateway(
   }
 
   const accept = async (socket: Socket): Promise<void> => {
-    const address = socket.remoteAddress ?? ''
+    const address = networkOf(socket.remoteAddress ?? '')
     const leave = admission.enter(address)
     if (!leave || !handshakes) {
       leave?.()

@@ -1,6 +1,7 @@
 /** Public interface of the Docks module: its operations, sagas and timers. Nothing else may be imported from outside. */
 
 export type { DockActivity } from './activity/dock-activity.ts'
+export { useWhileOpen } from './activity/use-while-open.ts'
 export { branchDock } from './boot/branch-dock.ts'
 export { createDock } from './boot/create-dock.ts'
 export { resumeDock } from './boot/resume-dock.ts'

@@ -32,6 +32,8 @@ export type RemoteProcess = {
    * `HostUnreachable` if the connection to the host broke, or after {@link RemoteProcess.hangUp}.
    */
   readonly exited: Promise<ProcessEnd>
+  /** Closes the program's standard output: a program that goes on writing gets SIGPIPE. */
+  closeStdout(): void
   /** Does nothing without a pseudo-terminal. */
   resize(size: TerminalSize): Promise<void>
   /** Sends a signal to the program's process group. */

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
 import type { RejectConnection, ServerChannel } from 'ssh2'
-import type { DockRow } from '../../../modules/docks/index.ts'
+import { type DockRow, useWhileOpen } from '../../../modules/docks/index.ts'
 import { HostRefused } from '../../../modules/hosts/index.ts'
 import { requireReadyDock } from '../ready-dock.ts'
 import type { SshConnection } from '../ssh-connection.ts'
@@ -20,11 +20,10 @@ const isDockItself = (host: string, { name, ip }: DockRow): boolean =>
 const connectTcp = async (connection: SshConnection, host: string, port: number): Promise<Duplex> => {
   const { context, entrance, forwarder } = connection
   const dock = await requireReadyDock(context, entrance)
-  if (!isDockItself(host, dock) || dock.hostId === null) return (await forwarder.start()).connect(host, port)
+  const { hostId } = dock
+  if (!isDockItself(host, dock) || hostId === null) return (await forwarder.start()).connect(host, port)
   const { gateway, activity } = context.docks
-  const stream = await gateway.connectPort(dock.hostId, dock.id, port, dock.generation)
-  stream.once('close', activity.begin(dock))
-  return stream
+  return useWhileOpen(activity, dock, () => gateway.connectPort(hostId, dock.id, port, dock.generation))
 }
 
 /** Begins to accept requests. They are refused if the client's user name matches several Docks. */

@@ -34,6 +34,7 @@ const playProgram = () => {
     ...{ id: 'id', stdin, stdout, stderr, exited: end.promise },
     resize: async () => undefined,
     signal: async () => undefined,
+    closeStdout: () => undefined,
     hangUp: () => {
       isLeft = true
     },

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { execInDock, readDock, stopDock } from '../index.ts'
+import { createKeptProcessActivity } from './kept-processes.ts'
+import { useWhileOpen } from './use-while-open.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -120,6 +124,27 @@ it('ends sessions of a process that has died', async () => {
   await advance(1)
   expect(await stateOf()).toBe('running')
   await advance(1)
+  expect(await stateOf()).toBe('ready')
+})
+
+it('is not in use by a stream that closed at once, or did not open', async () => {
+  const closed = new PassThrough().destroy()
+  await once(closed, 'close')
+  await useWhileOpen(activity(), { id: dockId }, async () => closed)
+  await expect(
+    useWhileOpen(activity(), { id: dockId }, () => Promise.reject(new Error('refused'))),
+  ).rejects.toThrow('refused')
+  world.clock.advance(10_000)
+  await settled()
+  expect(await stateOf()).toBe('ready')
+})
+
+it('is not in use by a process that has ended while its start was being looked up', async () => {
+  const { hostId } = await readDock(world.modules.context, world.caller, dockId)
+  const kept = createKeptProcessActivity({ db: world.db, activity: activity() })
+  await Promise.all([kept.note(hostId!, { dockId, running: 1 }), kept.note(hostId!, { dockId, running: 0 })])
+  world.clock.advance(10_000)
+  await settled()
   expect(await stateOf()).toBe('ready')
 })
 

@@ -23,6 +23,17 @@ export function createKeptProcessActivity(parts: { db: Db; activity: DockActivit
     sessions.set(hostId, known)
     return known
   }
+  /** The latest report of each host that is being taken. A later one must not be overtaken by the look-up of an earlier one. */
+  const taking = new Map<string, Promise<void>>()
+  const afterEarlier = (hostId: string, take: () => Promise<void>): Promise<void> => {
+    const taken = (taking.get(hostId) ?? Promise.resolve()).then(take)
+    const settled = taken.then(
+      () => undefined,
+      () => undefined,
+    )
+    taking.set(hostId, settled)
+    return taken
+  }
   const end = (of: Map<string, () => void>, dockId: string): void => {
     of.get(dockId)?.()
     of.delete(dockId)
@@ -36,15 +47,17 @@ export function createKeptProcessActivity(parts: { db: Db; activity: DockActivit
       if (!of.has(id)) of.set(id, parts.activity.begin({ id }))
   }
   return {
-    note: async (hostId, { dockId, running }) => {
-      if (running > 0) await begin(hostId, [dockId])
-      else end(sessionsOf(hostId), dockId)
-    },
-    noteAll: async (hostId, reports) => {
-      const used = reports.filter(({ running }) => running > 0).map(({ dockId }) => dockId)
-      const of = sessionsOf(hostId)
-      for (const dockId of [...of.keys()]) if (!used.includes(dockId)) end(of, dockId)
-      await begin(hostId, used)
-    },
+    note: (hostId, { dockId, running }) =>
+      afterEarlier(hostId, async () => {
+        if (running > 0) await begin(hostId, [dockId])
+        else end(sessionsOf(hostId), dockId)
+      }),
+    noteAll: (hostId, reports) =>
+      afterEarlier(hostId, async () => {
+        const used = reports.filter(({ running }) => running > 0).map(({ dockId }) => dockId)
+        const of = sessionsOf(hostId)
+        for (const dockId of [...of.keys()]) if (!used.includes(dockId)) end(of, dockId)
+        await begin(hostId, used)
+      }),
   }
 }
