@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import { errorCodesByStatus } from './openapi/error-codes.ts'
+import { examples } from './openapi/examples.ts'
 import { namedSchemas } from './openapi/named-schemas.ts'
 import { openApiDocument, openApiPath } from './openapi.ts'
 import type { Route } from './route.ts'
@@ -106,4 +108,24 @@ test('every object is a named schema, and names are those of the types', () => {
 
 test('stays small: each schema and each set of failures is written once', () => {
   expect(JSON.stringify(document).length).toBeLessThan(400_000)
+})
+
+test('every object has an example that its schema accepts, and no example is left over', () => {
+  const objects = [...namedSchemas()].filter(([schema]) => !(schema instanceof z.ZodEnum))
+  const used = objects.filter(([, name]) => document.components.schemas[name])
+  for (const [schema, name] of used) {
+    expect(examples[name], name).toBeDefined()
+    expect(schema.safeParse(examples[name]).error?.issues, name).toBeUndefined()
+    expect(document.components.schemas[name].examples).toEqual([examples[name]])
+  }
+  expect(Object.keys(examples).toSorted()).toEqual(used.map(([, name]) => name).toSorted())
+})
+
+test('summaries are a line, descriptions are sentences, and extensions are marked', () => {
+  for (const [name, { summary, description }] of all) {
+    expect(summary, name).toMatch(/^[A-Z].*[^.]$/)
+    expect(description, name).toMatch(/^[A-Z`].*\.$/)
+  }
+  expect(document.paths['/v1/docks/{id}/files'].get['x-dock-extension']).toBe(true)
+  expect(document.paths['/v1/docks/{id}'].get).not.toHaveProperty('x-dock-extension')
 })

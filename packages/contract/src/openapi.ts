@@ -2,9 +2,11 @@
 import { errorCodes } from './errors.ts'
 import { webhookDelivery, webhookTestDelivery } from './events.ts'
 import { idempotencyKey } from './fields.ts'
+import { examples } from './openapi/examples.ts'
 import { collectReferences, type Json, type JsonSchemas, jsonSchemas } from './openapi/json-schemas.ts'
 import { parametersOf, requestBodyOf, securityOf } from './openapi/parameters.ts'
 import { failureResponses, successResponse } from './openapi/responses.ts'
+import { tagDescriptions } from './openapi/tags.ts'
 import type { Route } from './route.ts'
 import { type RouteName, routes } from './routes.ts'
 
@@ -20,7 +22,7 @@ export type OpenApiDocument = {
   openapi: '3.1.0'
   info: Json
   servers?: Json[]
-  tags: { name: string }[]
+  tags: { name: string; description: string | undefined }[]
   paths: Record<string, Record<string, Json>>
   webhooks: Record<string, Json>
   components: { securitySchemes: Json; schemas: Record<string, Json>; responses: Record<string, Json> }
@@ -112,7 +114,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     return {
       operationId: name,
       summary: route.summary,
-      ...(route.description ? { description: route.description } : {}),
+      description: route.description,
       tags: [route.tag],
       security: securityOf(route),
       ...(route.extension ? { 'x-dock-extension': true } : {}),
@@ -128,7 +130,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(name, route) }
   }
   const webhooks = {
-    dockEvent: webhookOf('A Dock changed its state', output.use(webhookDelivery)),
+    'dock-event': webhookOf('A Dock changed its state', output.use(webhookDelivery)),
     test: webhookOf('A test that somebody requested', output.use(webhookTestDelivery)),
   }
   const used = new Set<string>()
@@ -144,12 +146,21 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     ...(options.serverUrl === undefined ? {} : { servers: [{ url: options.serverUrl }] }),
-    tags: [...new Set(all.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(all.map(({ tag }) => tag))]
+      .toSorted()
+      .map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     webhooks,
     components: {
       securitySchemes: securitySchemes(options.cookieName ?? 'dock.session_token'),
-      schemas: Object.fromEntries([...used].toSorted().map((name) => [name, definition(name)])),
+      schemas: Object.fromEntries(
+        [...used]
+          .toSorted()
+          .map((name) => [
+            name,
+            { ...definition(name), ...(examples[name] ? { examples: [examples[name]] } : {}) },
+          ]),
+      ),
       responses: Object.fromEntries([...responses].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
   }

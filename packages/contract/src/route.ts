@@ -15,7 +15,7 @@ export type Route = {
   /** One line without a full stop. */
   summary: string
   /** A few sentences for the reference: what a caller should know before the first call. */
-  description?: string
+  description: string
   /** True for routes that the specification does not have. */
   extension?: true
   tag: string

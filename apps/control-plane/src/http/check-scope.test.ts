@@ -17,6 +17,7 @@ const about = {
   method: 'GET',
   path: '/v1/x',
   summary: 's',
+  description: 'd',
   tag: 't',
   response: z.null(),
   errors: [],

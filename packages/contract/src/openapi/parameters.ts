@@ -3,7 +3,64 @@ import type * as z from 'zod'
 import type { Route } from '../route.ts'
 import type { Json, JsonSchemas } from './json-schemas.ts'
 
+/** What an id in a path belongs to, by the segment in front of it. */
+const owners: Readonly<Record<string, string>> = {
+  connections: 'way to sign in',
+  organizations: 'organization',
+  invitations: 'invitation',
+  members: 'member',
+  docks: 'Dock',
+  processes: 'process',
+  repos: 'repository',
+  hosts: 'host',
+  'api-keys': 'API key',
+  'ssh-keys': 'SSH key',
+  notifications: 'notification',
+  operations: 'operation',
+  runs: 'Run',
+  snapshots: 'Snapshot',
+  endpoints: 'endpoint',
+  deliveries: 'delivery attempt',
+  workspaces: 'workspace',
+}
+
+/** Parameters that are no id in the path. Their schemas may say it better. */
+const descriptions: Readonly<Record<string, string>> = {
+  all: 'List Docks in every state.',
+  cursor: 'The `nextCursor` of the previous page.',
+  dockId: 'Count only the usage of this Dock.',
+  filter: 'Groups of states, by letter.',
+  follow: 'Keep the response open, and send output as it comes.',
+  key: 'The name of the variable.',
+  limit: 'How many entries a page has at most.',
+  mode: 'Permission bits in octal digits.',
+  month: 'The month as YYYY-MM. Default: the current month.',
+  name: 'The name of the Template.',
+  offset: 'How many bytes to skip. With `stream=both`, in stdout.',
+  organizationId: 'The id of the organization.',
+  path: 'The path of the file or folder.',
+  port: 'The number of the port.',
+  provider: 'The provider of models.',
+  recursive: 'Include everything below the folder.',
+  ref: 'The id or the name of the Environment.',
+  state: 'List only Runs in this state.',
+  stderrOffset: 'With `stream=both`, how many bytes to skip in stderr.',
+  stream: 'Which output to read. `both` sends one JSON object a line.',
+  ticket: 'The ticket from `POST` on the same path.',
+  timeoutSeconds: 'How long to wait at most.',
+  token: 'The last part of the emailed link.',
+  window: 'Also return averages and peaks over this time.',
+  workspaceId: 'The id of the workspace.',
+}
+
+const describe = (path: string, name: string): string | undefined => {
+  const segments = path.split('/')
+  const owner = owners[segments[segments.indexOf(`:${name}`) - 1] ?? '']
+  return owner !== undefined && /^(pid|id|.*Id)$/.test(name) ? `The id of the ${owner}.` : descriptions[name]
+}
+
 const parametersIn = (
+  path: string,
   place: 'path' | 'query',
   schema: z.ZodObject | undefined,
   schemas: JsonSchemas,
@@ -14,7 +71,7 @@ const parametersIn = (
     name,
     in: place,
     required: place === 'path' || (json.required ?? []).includes(name),
-    ...(description === undefined ? {} : { description }),
+    description: description ?? describe(path, name),
     schema: value,
   }))
 }
@@ -44,8 +101,8 @@ const headerParameters = (route: Route, idempotencyKey: Json): Json[] =>
 /** Returns the parameters of a route in its path, query and headers. */
 export function parametersOf(route: Route, schemas: JsonSchemas, idempotencyKey: Json): Json[] {
   return [
-    ...parametersIn('path', route.params, schemas),
-    ...parametersIn('query', route.query, schemas),
+    ...parametersIn(route.path, 'path', route.params, schemas),
+    ...parametersIn(route.path, 'query', route.query, schemas),
     ...headerParameters(route, idempotencyKey),
   ]
 }

@@ -37,9 +37,15 @@ const failureResponse = (status: number, codes: readonly ErrorCode[]): Json => (
   },
 })
 
+/** What a WebSocket route returns instead of the connection. Clients without WebSockets know no status 101. */
+const notUpgraded: Json = {
+  description: 'The connection stays HTTP: the request failed.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
+}
+
 /** Returns references to the failures of a route, and adds their definitions to `definitions`. */
 export function failureResponses(route: Route, definitions: Map<string, Json>): Json {
-  return Object.fromEntries(
+  const failures = Object.fromEntries(
     [...errorCodesByStatus(route)].map(([status, unsorted]) => {
       const codes = unsorted.toSorted()
       const name = nameOf(status, codes)
@@ -47,6 +53,7 @@ export function failureResponses(route: Route, definitions: Map<string, Json>): 
       return [String(status), { $ref: `#/components/responses/${name}` }]
     }),
   )
+  return route.responseKind === 'websocket' ? { ...failures, default: notUpgraded } : failures
 }
 
 const jsonContent = (data: Json): Json => ({

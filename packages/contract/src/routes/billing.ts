@@ -10,6 +10,8 @@ export const billingRoutes = {
     method: 'GET',
     path: '/v1/organizations/:id/usage',
     summary: 'Read what an organization, or one of its Docks, used in a month (UTC)',
+    description:
+      'Usage is counted by the day, in UTC. Days before `closedUntil` no longer change. With `dockId`, only the usage of this Dock is counted.',
     extension: true,
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
@@ -30,6 +32,7 @@ export const billingRoutes = {
     method: 'PUT',
     path: '/v1/organizations/:id/plan',
     summary: 'As an instance admin, give an organization a plan or take it away',
+    description: "The plans are those in the file of the instance's operator. `null` takes the plan away.",
     extension: true,
     tag: 'Organizations',
     access: { credentials: 'instance-admin-session' },

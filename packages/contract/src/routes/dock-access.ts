@@ -20,6 +20,8 @@ export const dockAccessRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/exec',
     summary: 'Run one command in a ready Dock',
+    description:
+      'Waits until the command has ended, and returns its output and exit code. Output beyond the limit is cut and `truncated` is true. For long commands, and for output while they run, start a process instead.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     headers: ['idempotency-key', 'x-dock-cancel-on-disconnect'],
@@ -60,6 +62,8 @@ export const dockAccessRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/terminal',
     summary: 'Get a single-use ticket for a terminal, valid for 30 seconds',
+    description:
+      'Open the WebSocket of the same path with the ticket before it expires. A ticket works once. The terminal is a new shell, or an existing process with a pty.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 201,
@@ -96,6 +100,8 @@ export const dockAccessRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/terminal',
     summary: 'Open the terminal WebSocket with a ticket',
+    description:
+      'The ticket is the only credential. Binary frames carry the bytes of the terminal in both directions; text frames carry control messages such as a resize.',
     tag: 'Docks',
     // The ticket is the credential.
     access: { credentials: 'public' },
@@ -122,6 +128,8 @@ export const dockAccessRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/ports',
     summary: 'List the exposed ports of a Dock',
+    description:
+      'Each port has the address at which it can be reached, or `null` if hosted ports are off on this instance.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     params: dockParams,
@@ -133,6 +141,7 @@ export const dockAccessRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/ports',
     summary: 'Expose a TCP port of a Dock at a public address',
+    description: 'Everybody who knows the address can reach the port.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     status: 201,
@@ -152,6 +161,7 @@ export const dockAccessRoutes = {
     method: 'DELETE',
     path: '/v1/docks/:id/ports/:port',
     summary: 'Stop exposing a port',
+    description: 'The program in the Dock keeps running.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     params: z.object({ id: field.uuid, port: field.queryInteger(limits.ports.min, limits.ports.max) }),
@@ -164,6 +174,8 @@ export const dockAccessRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/stats',
     summary: "Read a Dock's latest usage sample, and optionally averages and peaks over a window",
+    description:
+      'The sample is `null` while the Dock does not run. With `window`, the response also has averages and peaks.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     params: dockParams,

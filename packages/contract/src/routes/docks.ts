@@ -56,6 +56,8 @@ export const dockRoutes = {
     method: 'POST',
     path: '/v1/docks',
     summary: 'Create a Dock; the response is sent once it is ready',
+    description:
+      'Takes an image by name, or starts `from` a Template. The response is sent once commands can run. Send an `idempotency-key`, so that a repeated request does not create a second Dock.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dockHome: 'body.workspaceId' }, role: 'member' },
     status: 201,
@@ -82,6 +84,8 @@ export const dockRoutes = {
     method: 'GET',
     path: '/v1/docks',
     summary: "List the Docks of the caller's organizations",
+    description:
+      '`filter` chooses states by letters: r for ready, cloning, idle and running; s for archived; p for provisioning; t for archiving; e for error and unreachable. `all` lists every Dock and ignores the filter.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: 'organizations' },
     query: listQuery,
@@ -93,6 +97,7 @@ export const dockRoutes = {
     method: 'GET',
     path: '/v1/docks/:id',
     summary: 'Read a Dock',
+    description: 'Read it again after a stop, resume or branch to see how its state changes.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     params: dockParams,
@@ -104,6 +109,7 @@ export const dockRoutes = {
     method: 'PATCH',
     path: '/v1/docks/:id',
     summary: 'Rename a Dock, set its auto-stop timer, or resize it while archived',
+    description: 'Only the fields that you send change. Sizes can change only while the Dock is archived.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     params: dockParams,
@@ -120,6 +126,8 @@ export const dockRoutes = {
     method: 'DELETE',
     path: '/v1/docks/:id',
     summary: 'Delete a Dock and its Snapshots; only its creator or an admin may',
+    description:
+      'Only its creator or an admin may. This cannot be undone. Send the id of the Dock in `x-confirm-delete`, and poll the operation to see when it has completed.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 202,
@@ -140,6 +148,8 @@ export const dockRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/stop',
     summary: 'Stop a Dock: capture it as a Snapshot and archive it',
+    description:
+      'Captures the disk as a Snapshot, so that the Dock can be resumed later. With `force` nothing is captured: what changed since the last Snapshot is lost.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 202,
@@ -153,6 +163,8 @@ export const dockRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/resume',
     summary: 'Boot an archived Dock from its latest Snapshot',
+    description:
+      'The Dock keeps its id and its disk. Programs that ran before the stop do not start by themselves. Sizes and the Environment may change here.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 202,
@@ -186,6 +198,8 @@ export const dockRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/branch',
     summary: 'Copy a Dock: capture it and start a new one from that Snapshot',
+    description:
+      'The source keeps running. The new Dock has the same files, and its own id, name and timer. Send an `idempotency-key`, so that a repeated request does not create a second copy.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 201,

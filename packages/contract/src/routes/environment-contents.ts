@@ -29,6 +29,7 @@ export const environmentContentsRoutes = {
     method: 'GET',
     path: '/v1/environments/:ref/repos',
     summary: 'List the repositories of an Environment',
+    description: 'Docks that start with this Environment get a clone of each repository.',
     access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'member' },
     params: environmentParams,
     response: z.array(environmentRepository),
@@ -39,6 +40,7 @@ export const environmentContentsRoutes = {
     method: 'POST',
     path: '/v1/environments/:ref/repos',
     summary: 'Add a repository to an Environment',
+    description: 'Makes a new version of the Environment. The setup script runs after the clone.',
     status: 201,
     params: environmentParams,
     body: z
@@ -75,6 +77,7 @@ export const environmentContentsRoutes = {
     method: 'DELETE',
     path: '/v1/environments/:ref/repos/:repoId',
     summary: 'Remove a repository from an Environment',
+    description: 'Makes a new version of the Environment. Docks that have a clone keep it.',
     params: environmentParams.extend({ repoId: field.uuid }),
     paramNotFound: { repoId: 'not_found' },
     response: environment,
@@ -85,6 +88,8 @@ export const environmentContentsRoutes = {
     method: 'PUT',
     path: '/v1/environments/:ref/secrets',
     summary: 'Replace all variables and secret files; omitted parts are dropped',
+    description:
+      'Variables and files that the request does not have are deleted. To change one of them, use the routes for one variable or one file.',
     params: environmentParams,
     body: z.strictObject({
       /** KEY=value lines; blank lines and # comments are skipped. */
@@ -111,6 +116,8 @@ export const environmentContentsRoutes = {
     method: 'POST',
     path: '/v1/environments/:ref/vars',
     summary: 'Set one variable',
+    description:
+      'Adds the variable or replaces its value, in a new version of the Environment. Docks keep their version until an upgrade or a resume moves them.',
     params: environmentParams,
     body: z.strictObject({ key: variableName, value: variableValue }),
     response: environment,
@@ -121,6 +128,8 @@ export const environmentContentsRoutes = {
     method: 'DELETE',
     path: '/v1/environments/:ref/vars/:key',
     summary: 'Remove one variable',
+    description:
+      'Makes a new version of the Environment. Docks keep their version until an upgrade or a resume moves them.',
     params: environmentParams.extend({ key: z.string() }),
     response: environment,
     errors: remove,
@@ -130,6 +139,8 @@ export const environmentContentsRoutes = {
     method: 'POST',
     path: '/v1/environments/:ref/files',
     summary: 'Set one secret file',
+    description:
+      'Adds the file or replaces its contents, in a new version of the Environment. The path is relative to the work folder in the Dock.',
     params: environmentParams,
     body: secretFile,
     response: environment,
@@ -140,6 +151,7 @@ export const environmentContentsRoutes = {
     method: 'DELETE',
     path: '/v1/environments/:ref/files/:path',
     summary: 'Remove one secret file',
+    description: 'The path is one segment of the address, so encode each `/` in it as `%2F`.',
     params: environmentParams.extend({ path: z.string() }),
     response: environment,
     errors: remove,
@@ -149,6 +161,7 @@ export const environmentContentsRoutes = {
     method: 'POST',
     path: '/v1/environments/:ref/secrets:reveal',
     summary: 'Read the variables and secret files of the current version in plain text',
+    description: 'The response has secrets in plain text. Do not log it.',
     params: environmentParams,
     response: revealedSecrets,
     errors: ['validation_error', 'environment_not_found', 'forbidden'],

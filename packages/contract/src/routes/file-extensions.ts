@@ -52,6 +52,7 @@ export const fileExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/files',
     summary: 'Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar',
+    description: 'Sends the whole file as a stream. A folder can be read only as a tar.',
     extension: true,
     query: z.object({ path }),
     queryOfBytes: true,
@@ -65,6 +66,8 @@ export const fileExtensionRoutes = {
     method: 'PUT',
     path: '/v1/docks/:id/files',
     summary: 'Write a file of a running Dock; a body of type application/x-tar is unpacked into the folder',
+    description:
+      'The file appears under its name once it is complete, so no program reads half of it. The folders above it must exist.',
     extension: true,
     query: z.object({ path: changeable, mode: mode.optional() }),
     queryOfBytes: true,
@@ -78,6 +81,7 @@ export const fileExtensionRoutes = {
     method: 'DELETE',
     path: '/v1/docks/:id/files',
     summary: 'Delete a file or an empty folder; with `recursive=true` a folder with all it contains',
+    description: 'A link is deleted itself, not what it points to.',
     extension: true,
     query: z.object({ path: changeable, recursive: field.queryBoolean.default(false) }),
     queryOfBytes: true,
@@ -89,6 +93,8 @@ export const fileExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/files/list',
     summary: 'Describe a path and, page by page, what a folder contains',
+    description:
+      'Entries are sorted by the bytes of their names. If `nextCursor` is not null, send it as `cursor` to get the next page.',
     extension: true,
     query: z.object({
       path,
@@ -107,6 +113,7 @@ export const fileExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/files/mkdir',
     summary: 'Make a folder; with `parents` also those above it, and an existing one is no error',
+    description: 'Returns the folder. Its `mode` applies only if the folder is new.',
     extension: true,
     body: z.strictObject({ path: changeable, mode: mode.optional(), parents: z.boolean().default(false) }),
     response: fileEntry,
@@ -117,6 +124,7 @@ export const fileExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/files/move',
     summary: 'Move or rename a file or folder; `overwrite` replaces a file that is there',
+    description: 'Returns the file or folder at its new place.',
     extension: true,
     body: z.strictObject({ from: changeable, to: changeable, overwrite: z.boolean().default(false) }),
     response: fileEntry,
@@ -127,6 +135,8 @@ export const fileExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/files/watch',
     summary: 'Stream the changes in a folder, one JSON object a line',
+    description:
+      'The first line is `watching`: changes from then on are reported. The stream lasts until you close it, the folder is gone, or the longest time has passed.',
     extension: true,
     query: z.object({ path, recursive: field.queryBoolean.default(false) }),
     queryOfBytes: true,

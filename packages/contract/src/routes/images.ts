@@ -7,6 +7,7 @@ export const imageRoutes = {
     method: 'GET',
     path: '/v1/images',
     summary: 'List the images of the catalog',
+    description: '`available` is true if an online host has the image, so that a Dock can start from it now.',
     tag: 'Images',
     access: { credentials: 'caller', scope: 'person' },
     response: z.array(image),

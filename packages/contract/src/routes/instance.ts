@@ -12,6 +12,7 @@ export const instanceRoutes = {
     method: 'GET',
     path: '/v1/config',
     summary: "Read the instance's public configuration",
+    description: 'Says which features are on, and at which addresses the instance is reached.',
     tag: 'Instance',
     access: { credentials: 'public' },
     response: config,
@@ -21,6 +22,7 @@ export const instanceRoutes = {
     method: 'POST',
     path: '/v1/contact',
     summary: 'Send a message to the operators of this instance',
+    description: 'The operators receive the message by email and reply to the address in it.',
     tag: 'Instance',
     access: { credentials: 'public' },
     body: z.strictObject({

@@ -50,6 +50,8 @@ export const processExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/processes',
     summary: 'Start a process that outlives this request; its output is kept and read by offset',
+    description:
+      'Send `command` for a line of shell, or `argv` for a program with arguments. The process goes on when you disconnect. Send an `idempotency-key`, so that a repeated request does not start it twice.',
     extension: true,
     status: 201,
     headers: ['idempotency-key'],
@@ -93,6 +95,7 @@ export const processExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/processes',
     summary: 'List the processes that run and the latest that have ended, oldest first',
+    description: 'Also shows processes that have ended, until newer ones replace them.',
     extension: true,
     response: z.array(dockProcess),
     errors,
@@ -102,6 +105,7 @@ export const processExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/processes/:pid',
     summary: 'Read a process: its state, exit code, and which bytes of its output are kept',
+    description: 'Does not wait. To wait for the end, use the route `wait`.',
     extension: true,
     response: dockProcess,
     errors,
@@ -112,6 +116,8 @@ export const processExtensionRoutes = {
     path: '/v1/docks/:id/processes/:pid/output',
     summary:
       'Read the output from an offset on; `follow` streams what is still to come. One stream is raw bytes, `both` one JSON object a line',
+    description:
+      'To continue after a broken connection, ask for the offset after the last byte that you have. Old output is dropped when there is too much of it.',
     extension: true,
     query: z.object({
       stream: z.enum(['stdout', 'stderr', 'both']).default('stdout'),
@@ -137,6 +143,8 @@ export const processExtensionRoutes = {
     path: '/v1/docks/:id/processes/:pid/stdin',
     summary:
       'Write input from an offset on; bytes that were sent before are written once, a gap is a conflict',
+    description:
+      'The process must have been started with `stdin`. `offset` counts all bytes of input, so a repeated request writes nothing twice.',
     extension: true,
     query: z.object({ offset }),
     requestKind: 'raw',
@@ -149,6 +157,7 @@ export const processExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/stdin/close',
     summary: 'End the input of a process',
+    description: 'The process then reads the end of its input.',
     extension: true,
     response: processDone,
     errors,
@@ -158,6 +167,7 @@ export const processExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/resize',
     summary: 'Resize the terminal of a process',
+    description: 'Only for a process with a pty.',
     extension: true,
     body: terminalCells,
     response: processDone,
@@ -168,6 +178,7 @@ export const processExtensionRoutes = {
     method: 'POST',
     path: '/v1/docks/:id/processes/:pid/signal',
     summary: 'Send a signal to a process, its group, or all that it started',
+    description: 'The name of the signal has no `SIG` in front. `group` is what a terminal does at Ctrl-C.',
     extension: true,
     body: z.strictObject({
       signal: z.enum(signals),
@@ -181,6 +192,7 @@ export const processExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/processes/:pid/wait',
     summary: 'Read a process once it has ended, or as it is after `timeoutSeconds`',
+    description: 'If `state` is still `running`, send the request again.',
     extension: true,
     query: z.object({
       timeoutSeconds: field.queryInteger(waitSeconds.min, waitSeconds.max).default(waitSeconds.default),

@@ -11,6 +11,7 @@ export const runRoutes = {
     method: 'GET',
     path: '/v1/github/runs',
     summary: 'List the Runs of a workspace, newest first',
+    description: 'A Run is the work of a coding agent on one issue of a repository.',
     tag: 'GitHub Runs',
     access: {
       credentials: 'caller',
@@ -26,6 +27,7 @@ export const runRoutes = {
     method: 'GET',
     path: '/v1/github/runs/:id',
     summary: 'Read a Run',
+    description: 'Shows its state, branch and pull request.',
     tag: 'GitHub Runs',
     access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
     params: runParams,
@@ -38,6 +40,7 @@ export const runRoutes = {
     method: 'POST',
     path: '/v1/github/runs/:id/promote',
     summary: 'Promote a Fast Run to a Run in a Dock',
+    description: 'A Fast Run has no Dock of its own. Promote it if it needs one.',
     tag: 'GitHub Runs',
     access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
     params: runParams,

@@ -12,6 +12,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: '/v1/webhooks/endpoints',
     summary: 'Add a webhook endpoint; its signing secret is shown once',
+    description: 'Store the secret when you get it: your receiver checks the signatures with it.',
     tag: 'Webhooks',
     access: { credentials: 'session', scope: { organization: 'body.organizationId' }, role: 'admin' },
     status: 201,
@@ -39,6 +40,7 @@ export const webhookRoutes = {
     method: 'GET',
     path: '/v1/webhooks/endpoints',
     summary: 'List the webhook endpoints of an organization, newest first',
+    description: 'Shows only the first characters of each signing secret.',
     tag: 'Webhooks',
     access: { credentials: 'caller', scope: { organization: 'query.organizationId' }, role: 'member' },
     query: field.organizationQuery,
@@ -49,6 +51,7 @@ export const webhookRoutes = {
     method: 'GET',
     path: '/v1/webhooks/endpoints/:id',
     summary: 'Read a webhook endpoint',
+    description: '`disabled` is true after the receiver responded with 410.',
     tag: 'Webhooks',
     access: {
       credentials: 'caller',
@@ -66,6 +69,7 @@ export const webhookRoutes = {
     method: 'DELETE',
     path: '/v1/webhooks/endpoints/:id',
     summary: 'Remove a webhook endpoint',
+    description: 'It receives nothing more.',
     tag: 'Webhooks',
     access: {
       credentials: 'session',
@@ -83,6 +87,7 @@ export const webhookRoutes = {
     method: 'GET',
     path: '/v1/webhooks/endpoints/:id/deliveries',
     summary: 'List the latest 100 delivery attempts of an endpoint, newest first',
+    description: 'A delivery that failed is tried again, and each attempt is an entry.',
     tag: 'Webhooks',
     access: {
       credentials: 'caller',

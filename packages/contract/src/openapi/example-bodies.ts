@@ -1,0 +1,72 @@
+/** Examples of request bodies. */
+import { ids } from './example-values.ts'
+
+const organizationId = ids.organization
+
+export const exampleBodies: Readonly<Record<string, object>> = {
+  AddEnvironmentRepositoryBody: {
+    provider: 'github',
+    repositoryId: '412345678',
+    fullName: 'acme/api',
+    baseBranch: 'main',
+    setupScript: 'npm ci',
+  },
+  AddSshKeyBody: {
+    name: 'laptop',
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b sam@laptop',
+  },
+  BranchDockBody: { name: 'api-tests-2' },
+  ChangeMemberRoleBody: { role: 'admin' },
+  CreateApiKeyBody: { name: 'laptop', expiresAt: '2027-03-02T09:00:00Z' },
+  CreateDockBody: {
+    workspaceId: ids.workspace,
+    name: 'api-tests',
+    env: { NODE_ENV: 'test' },
+    ttlSeconds: 3600,
+  },
+  CreateEnvironmentBody: { organizationId, name: 'staging', secretsAccess: 'admins' },
+  CreateOrganizationBody: { name: 'Acme', slug: 'acme', seats: 5 },
+  CreateTemplateBody: { dockId: ids.dock, name: 'node-ready' },
+  CreateWebhookEndpointBody: {
+    organizationId,
+    name: 'Deployments',
+    url: 'https://hooks.acme.example/dock',
+    events: ['dock.ready', 'dock.error'],
+  },
+  CreateWorkspaceBody: { name: 'Research' },
+  EraseAccountBody: { confirmation: 'erase my account data' },
+  ExecInDockBody: { command: 'uname', timeoutSeconds: 30 },
+  ExposePortBody: { port: 3000 },
+  InviteMemberBody: { email: 'kim@acme.example', role: 'member' },
+  MakeDockFolderBody: { path: '/home/user/work/out', parents: true },
+  MoveDockFileBody: { from: '/home/user/work/a.txt', to: '/home/user/work/b.txt', overwrite: true },
+  OpenTerminalBody: { processId: ids.process, offset: 0 },
+  OrganizationLimitsChange: { docks: 50, storedGiB: null },
+  OrganizationPlanChange: { plan: 'team', active: true },
+  ReplaceEnvironmentSecretsBody: {
+    envContents: 'DATABASE_URL=postgres://db.example/app\n',
+    secretFiles: [{ path: 'config/service.json', contents: '{"region":"eu-1"}' }],
+  },
+  ResumeDockBody: { ttlSeconds: 3600 },
+  SendContactBody: {
+    name: 'Sam',
+    email: 'sam@acme.example',
+    company: 'Acme',
+    topic: 'request-access',
+    message: 'We would like to use this instance for our tests.',
+  },
+  SetEnvironmentVariableBody: { key: 'LOG_LEVEL', value: 'debug' },
+  SetOrganizationNotificationPreferenceBody: { organizationId, type: 'disk_warning', enabled: false },
+  SetPersonalNotificationPreferenceBody: { type: 'disk_warning', emailEnabled: true },
+  SetProviderKeyBody: { organizationId, provider: 'anthropic', key: 'sk-example-0123456789abcdef' },
+  SignalDockProcessBody: { signal: 'TERM', target: 'group' },
+  StartDockProcessBody: { command: 'npm run dev', stdin: true },
+  StopDockBody: { force: false },
+  UpdateDockBody: { name: 'api-tests-nightly', ttlSeconds: null },
+  UpdateEnvironmentBody: { isDefault: true },
+  UpdateOrganizationBody: { seats: 10 },
+  UpdateProfileBody: { displayName: 'Sam', bio: 'Builds things.' },
+  UpdateRetentionBody: { enabled: true, confirmation: 'delete archived dock data' },
+  UpdateWorkspaceBody: { name: 'Main' },
+  UpgradeEnvironmentBody: { dockIds: [ids.dock] },
+}

@@ -1,0 +1,203 @@
+/** Examples of what a caller's Docks and what belongs to them look like. */
+import { ids, stamps, times } from './example-values.ts'
+
+const operation = {
+  id: 'op_4kq8w2v7n1c5x9z3b6m0',
+  targetType: 'dock',
+  targetId: ids.dock,
+  status: 'processing',
+}
+const dock = {
+  id: ids.dock,
+  workspaceId: ids.workspace,
+  name: 'api-tests',
+  image: 'debian-13',
+  cpus: 2,
+  memoryMiB: 4096,
+  diskGiB: 20,
+  runtime: 'gvisor',
+  persistentPaths: ['/'],
+  state: 'ready',
+  ttlSeconds: 3600,
+  environment: 'default',
+  fromTemplate: null,
+  ip: '10.88.0.5',
+  hostId: ids.host,
+  billingPausedAt: null,
+  setupStatus: 'done',
+  setupError: null,
+  lastSnapshotAt: null,
+  stateChangedAt: times.changedAt,
+  ...stamps,
+}
+const aggregate = {
+  cpuPercent: 12.5,
+  memBytes: 536_870_912,
+  memLimit: 4_294_967_296,
+  diskBytes: 1_073_741_824,
+  rxBytes: 20_480,
+  txBytes: 8192,
+}
+const windowStats = { window: '1h', samples: 240, avg: aggregate, peak: { ...aggregate, cpuPercent: 96 } }
+const dockSample = { dockId: ids.dock, at: times.changedAt, ...aggregate, source: 'host' }
+const snapshot = {
+  id: ids.snapshot,
+  dockId: ids.dock,
+  status: 'completed',
+  sizeBytes: 734_003_200,
+  runtime: 'gvisor',
+  createdAt: times.laterAt,
+}
+const snapshotFile = { path: 'home/user/work/report.csv', size: 1204 }
+const snapshotFileLink = {
+  ...snapshotFile,
+  url: `/v1/snapshots/${ids.snapshot}/files?path=home%2Fuser%2Fwork%2Freport.csv`,
+}
+const environmentRepository = {
+  id: ids.repository,
+  provider: 'github',
+  repositoryId: '412345678',
+  fullName: 'acme/api',
+  baseBranch: 'main',
+  hasSetupScript: true,
+}
+const environmentFile = { path: 'config/service.json', size: 142 }
+const secretFile = { path: 'config/service.json', contents: '{"region":"eu-1"}' }
+const revealedSecretFile = { ...secretFile, size: 17 }
+const environmentConnections = { github: { connected: true }, gitlab: { connected: false } }
+const fileEntry = {
+  name: 'report.csv',
+  type: 'file',
+  size: 1204,
+  mode: '0644',
+  modifiedAt: times.changedAt,
+  target: null,
+}
+const pathChange = { type: 'modified', path: '/home/user/work/report.csv', isFolder: false }
+const processOutput = { firstOffset: 0, endOffset: 6, open: true }
+const processStdin = { offset: 0, open: true }
+const terminalCells = { cols: 120, rows: 40 }
+const dockStateAnswer = { id: ids.dock, state: 'archiving' }
+const runEvent = { t: 'branch_created', at: times.changedAt }
+
+export const exampleObjects: Readonly<Record<string, object>> = {
+  ContainerSample: { name: 'app', memBytes: 104_857_600 },
+  Deleted: { deleted: true },
+  Dock: dock,
+  DockProcess: {
+    id: ids.process,
+    command: 'npm run dev',
+    pty: null,
+    state: 'running',
+    exitCode: null,
+    signal: null,
+    reason: null,
+    startedAt: times.createdAt,
+    endedAt: null,
+    stdin: processStdin,
+    stdout: processOutput,
+    stderr: { ...processOutput, endOffset: 0 },
+  },
+  DockSample: dockSample,
+  DockStateAnswer: dockStateAnswer,
+  DockStats: { dockId: ids.dock, state: 'ready', sample: dockSample, window: windowStats },
+  Environment: {
+    id: ids.environment,
+    organizationId: ids.organization,
+    name: 'default',
+    isDefault: true,
+    currentVersion: 3,
+    secretsAccess: 'members',
+    safeForThirdParties: false,
+    passGithub: true,
+    passSecrets: true,
+    passDockCredentials: false,
+    passAgentsCredentials: false,
+    connections: environmentConnections,
+    varNames: ['DATABASE_URL'],
+    files: [environmentFile],
+    repos: [environmentRepository],
+    ...stamps,
+  },
+  EnvironmentConnections: environmentConnections,
+  EnvironmentFile: environmentFile,
+  EnvironmentRepository: environmentRepository,
+  EnvironmentVersion: { version: 3, createdAt: times.createdAt, dockCount: 4 },
+  ExecResult: { exitCode: 0, stdout: 'Linux\n', stderr: '', durationMs: 38, truncated: false },
+  FileChange: pathChange,
+  FileEntry: fileEntry,
+  FileList: {
+    entry: { ...fileEntry, name: 'work', type: 'folder', size: 4096, mode: '0755' },
+    entries: [fileEntry],
+    nextCursor: null,
+  },
+  Image: { name: 'debian-13', isDefault: true, available: true },
+  Operation: operation,
+  OperationAnswer: { operation },
+  PathChange: pathChange,
+  PathMove: {
+    type: 'moved',
+    path: '/home/user/work/a.txt',
+    to: '/home/user/work/b.txt',
+    isFolder: false,
+  },
+  PortEntry: { port: 3000, url: 'https://3000-api-tests.docks.example', createdAt: times.createdAt },
+  ProcessDone: { done: true },
+  ProcessInput: { offset: 6 },
+  ProcessOutput: processOutput,
+  ProcessStdin: processStdin,
+  ProviderConnection: { connected: true },
+  Removed: { removed: true },
+  ResumeAnswer: { id: ids.dock, state: 'provisioning' },
+  RevealedSecretFile: revealedSecretFile,
+  RevealedSecrets: {
+    envContents: 'DATABASE_URL=postgres://db.example/app\n',
+    secretFiles: [revealedSecretFile],
+  },
+  Run: {
+    id: ids.run,
+    installationId: ids.other,
+    workspaceId: ids.workspace,
+    organizationId: ids.organization,
+    repo: 'acme/api',
+    issueNumber: 42,
+    dockId: ids.dock,
+    executionTarget: 'dock',
+    state: 'working',
+    prNumber: null,
+    prUrl: null,
+    failureReason: null,
+    agent: 'default',
+    branch: 'fix-42',
+    baseBranch: 'main',
+    promptVersion: null,
+    testCommand: 'npm test',
+    completionStatus: null,
+    events: [runEvent],
+    ...stamps,
+  },
+  RunEvent: runEvent,
+  SecretFile: secretFile,
+  Snapshot: snapshot,
+  SnapshotDownload: { snapshotId: ids.snapshot, files: [snapshotFileLink] },
+  SnapshotFile: snapshotFile,
+  SnapshotFileLink: snapshotFileLink,
+  SnapshotPage: { snapshots: [snapshot], nextCursor: null },
+  SnapshotTree: { snapshotId: ids.snapshot, files: [snapshotFile] },
+  StatsAggregate: aggregate,
+  Template: {
+    id: ids.template,
+    organizationId: ids.organization,
+    name: 'node-ready',
+    sourceDockId: ids.dock,
+    status: 'ready',
+    sizeBytes: 734_003_200,
+    ...stamps,
+  },
+  TerminalCells: terminalCells,
+  TerminalTicket: { ticket: 'Zm9yIG9uZSB0ZXJtaW5hbA', expiresAt: '2026-03-02T09:00:33.412Z' },
+  WatchEnded: { type: 'ended', reason: 'time' },
+  WatchNotice: { type: 'alive' },
+  WatchStarted: { type: 'watching', folders: 12 },
+  WindowStats: windowStats,
+}

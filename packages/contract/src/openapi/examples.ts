@@ -1,0 +1,10 @@
+import { exampleAccountObjects } from './example-account-objects.ts'
+import { exampleBodies } from './example-bodies.ts'
+import { exampleObjects } from './example-objects.ts'
+
+/** An example of each object of the document, by name. Tests validate them. */
+export const examples: Readonly<Record<string, object>> = {
+  ...exampleObjects,
+  ...exampleAccountObjects,
+  ...exampleBodies,
+}

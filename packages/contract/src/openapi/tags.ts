@@ -1,0 +1,21 @@
+/** What the groups of operations are about, by tag. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  Account: 'The person who calls: identity, profile, ways to sign in, closing and erasing the account.',
+  Docks: 'Isolated Linux machines: create, stop, resume, copy and delete them, run commands, expose ports.',
+  Environments: 'With which variables, secret files and repositories Docks start.',
+  Files: 'Files and folders in running Docks.',
+  'GitHub Runs': 'The work of coding agents on issues of repositories.',
+  Hosts: 'The machines on which Docks run. For instance admins.',
+  Images: 'The root filesystems that new Docks can start with.',
+  Instance: 'What callers without credentials may read and send.',
+  Invitations: 'Invitations to organizations, for those who send and those who receive them.',
+  Keys: 'API keys, SSH keys, and keys for model providers.',
+  Notifications: 'The inbox of a person, and which alerts reach it.',
+  Operations: 'Work that goes on after the response.',
+  Organizations: 'Organizations, their members, limits, plan and usage.',
+  Processes: 'Processes in a Dock that outlive the request that started them.',
+  Snapshots: 'Captured disks of Docks, and the files in them.',
+  Templates: 'Saved Docks from which new ones start.',
+  Webhooks: 'Endpoints that receive events, and what was delivered to them.',
+  Workspaces: 'Groups of Docks in an organization.',
+}
