@@ -78,12 +78,36 @@ const processOutput = { firstOffset: 0, endOffset: 6, open: true }
 const processStdin = { offset: 0, open: true }
 const terminalCells = { cols: 120, rows: 40 }
 const dockStateAnswer = { id: ids.dock, state: 'archiving' }
+const dockCreator = { id: ids.user, name: 'Sam' }
+const listedDock = {
+  ...dock,
+  organizationId: ids.organization,
+  createdBy: dockCreator,
+  stopAt: null,
+  environmentId: ids.environment,
+  environmentVersion: 3,
+}
+const timelineActor = { kind: 'person', name: 'Sam' }
+const timelineEntry = {
+  id: '42',
+  at: times.changedAt,
+  kind: 'state',
+  fromState: 'provisioned',
+  toState: 'ready',
+  by: timelineActor,
+  through: 'api',
+  why: 'created',
+  process: null,
+  count: null,
+}
+const seriesPoint = { at: times.changedAt, ...aggregate }
 const runEvent = { t: 'branch_created', at: times.changedAt }
 
 export const exampleObjects: Readonly<Record<string, object>> = {
   ContainerSample: { name: 'app', memBytes: 104_857_600 },
   Deleted: { deleted: true },
   Dock: dock,
+  DockCreator: dockCreator,
   DockProcess: {
     id: ids.process,
     command: 'npm run dev',
@@ -99,8 +123,11 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     stderr: { ...processOutput, endOffset: 0 },
   },
   DockSample: dockSample,
+  DockSearchPage: { docks: [listedDock], nextCursor: null },
+  DockSeries: { window: '1h', stepSeconds: 60, points: [seriesPoint] },
   DockStateAnswer: dockStateAnswer,
   DockStats: { dockId: ids.dock, state: 'ready', sample: dockSample, window: windowStats },
+  DockTimeline: { entries: [timelineEntry], nextCursor: null },
   Environment: {
     id: ids.environment,
     organizationId: ids.organization,
@@ -132,6 +159,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     nextCursor: null,
   },
   Image: { name: 'debian-13', isDefault: true, available: true },
+  ListedDock: listedDock,
   Operation: operation,
   OperationAnswer: { operation },
   PathChange: pathChange,
@@ -178,6 +206,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   },
   RunEvent: runEvent,
   SecretFile: secretFile,
+  SeriesPoint: seriesPoint,
   Snapshot: snapshot,
   SnapshotDownload: { snapshotId: ids.snapshot, files: [snapshotFileLink] },
   SnapshotFile: snapshotFile,
@@ -196,6 +225,8 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   },
   TerminalCells: terminalCells,
   TerminalTicket: { ticket: 'Zm9yIG9uZSB0ZXJtaW5hbA', expiresAt: '2026-03-02T09:00:33.412Z' },
+  TimelineActor: timelineActor,
+  TimelineEntry: timelineEntry,
   WatchEnded: { type: 'ended', reason: 'time' },
   WatchNotice: { type: 'alive' },
   WatchStarted: { type: 'watching', folders: 12 },

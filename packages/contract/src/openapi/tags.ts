@@ -1,6 +1,7 @@
 /** What the groups of operations are about, by tag. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   Account: 'The person who calls: identity, profile, ways to sign in, closing and erasing the account.',
+  Dashboard: 'What only the dashboard needs. For people who signed in; it may change with the dashboard.',
   Docks: 'Isolated Linux machines: create, stop, resume, copy and delete them, run commands, expose ports.',
   Environments: 'With which variables, secret files and repositories Docks start.',
   Files: 'Files and folders in running Docks.',

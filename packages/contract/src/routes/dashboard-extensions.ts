@@ -34,7 +34,10 @@ export const dashboardExtensionRoutes = {
   readLive: route({
     method: 'GET',
     path: '/api/live',
-    summary: 'Extension: stream what changes (server-sent events); `Last-Event-ID` continues after a break',
+    summary: 'Stream what changes (server-sent events); `Last-Event-ID` continues after a break',
+    description:
+      'The stream carries ids, not contents: read again what changed. Each event has a cursor as its id.',
+    extension: true,
     tag: 'Dashboard',
     access: { credentials: 'session', scope: 'organizations' },
     query: z.object({ cursor: z.string().max(limits.live.cursorLengthMax).optional() }),
@@ -50,7 +53,9 @@ export const dashboardExtensionRoutes = {
   searchDocks: route({
     method: 'GET',
     path: '/api/dashboard/docks',
-    summary: "Extension: search the Docks of the caller's organizations, newest first, page by page",
+    summary: "Search the Docks of the caller's organizations, newest first, page by page",
+    description: 'If `nextCursor` is not null, send it as `cursor` to get the next page.',
+    extension: true,
     tag: 'Dashboard',
     access: { credentials: 'session', scope: 'organizations' },
     query: z.object({
@@ -69,7 +74,9 @@ export const dashboardExtensionRoutes = {
   readDockTimeline: route({
     ...ofDock,
     path: '/api/dashboard/docks/:id/timeline',
-    summary: 'Extension: read what changed a Dock, by whom and why, newest first',
+    summary: 'Read what changed a Dock, by whom and why, newest first',
+    description: 'Each entry is a change of state, or a process that ended for lack of memory.',
+    extension: true,
     query: z.object(page),
     response: dockTimeline,
     errors: ['validation_error', 'dock_not_found'],
@@ -77,7 +84,9 @@ export const dashboardExtensionRoutes = {
   readDockSeries: route({
     ...ofDock,
     path: '/api/dashboard/docks/:id/series',
-    summary: 'Extension: read the use of cpu, memory, disk and network over time',
+    summary: 'Read the use of cpu, memory, disk and network over time',
+    description: 'Each point is the average of one step of time. A step without samples is missing.',
+    extension: true,
     query: z.object({ window: statsWindow.default('1h') }),
     response: dockSeries,
     errors: ['validation_error', 'dock_not_found'],

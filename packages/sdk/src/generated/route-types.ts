@@ -2776,7 +2776,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: Run
   }
-  /** Extension: stream what changes (server-sent events); `Last-Event-ID` continues after a break. */
+  /** Stream what changes (server-sent events); `Last-Event-ID` continues after a break. */
   readLive: {
     request: {
       params?: never
@@ -2787,7 +2787,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: RawResponse
   }
-  /** Extension: search the Docks of the caller's organizations, newest first, page by page. */
+  /** Search the Docks of the caller's organizations, newest first, page by page. */
   searchDocks: {
     request: {
       params?: never
@@ -2805,7 +2805,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockSearchPage
   }
-  /** Extension: read what changed a Dock, by whom and why, newest first. */
+  /** Read what changed a Dock, by whom and why, newest first. */
   readDockTimeline: {
     request: {
       params: {
@@ -2819,7 +2819,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockTimeline
   }
-  /** Extension: read the use of cpu, memory, disk and network over time. */
+  /** Read the use of cpu, memory, disk and network over time. */
   readDockSeries: {
     request: {
       params: {
