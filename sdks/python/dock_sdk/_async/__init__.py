@@ -1,0 +1,1 @@
+"""The asyncio half of the SDK. `dock_sdk/_sync` is generated from these files by `script/generate-python-sdk`."""

@@ -1,0 +1,1 @@
+"""The synchronous half of the SDK."""
