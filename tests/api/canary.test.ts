@@ -74,6 +74,17 @@ it('secrets are never written in plain text', { timeout: 180_000 }, async () => 
   const revealed = await call<object>('POST', `${environment}/secrets:reveal`, {})
   expect(JSON.stringify(revealed)).toContain(canary)
 
+  const signIn = { machineName: `${marker} laptop` }
+  const code = await call<{ deviceCode: string; userCode: string }>('POST', '/v1/device/code', signIn)
+  const approved = await server.fetch('/device', {
+    method: 'POST',
+    headers: { cookie: owner.cookie, origin: server.config.apiUrl },
+    body: new URLSearchParams({ action: 'approve', code: code.userCode }),
+  })
+  expect(approved.status).toBe(200)
+  const { deviceCode } = code
+  const { apiKey } = await call<{ apiKey: string }>('POST', '/v1/device/token', { deviceCode })
+
   const { db } = server.database
   await sql`checkpoint`.execute(db)
   const shown = await sql<{ data_directory: string }>`show data_directory`.execute(db)
@@ -81,7 +92,8 @@ it('secrets are never written in plain text', { timeout: 180_000 }, async () => 
   const found = await filesWith(marker, folders)
   expect(found.some((file) => file.includes('/pg_wal/'))).toBe(true)
   expect(found.some((file) => file.includes('/base/'))).toBe(true)
-  expect(await filesWith(canary, folders)).toEqual([])
+  const secrets = [canary, apiKey, deviceCode, code.userCode]
+  for (const secret of secrets) expect(await filesWith(secret, folders)).toEqual([])
   expect(lines.length).toBeGreaterThan(0)
-  expect(lines.filter((line) => line.includes(canary))).toEqual([])
+  expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([])
 })

@@ -29,6 +29,7 @@ const posts = [
   '/v1/fleet/register',
   '/v1/fleet/join-token',
   '/mail/unsubscribe/x',
+  '/device',
 ]
 const gets = [
   '/api/auth/get-session',
@@ -36,6 +37,7 @@ const gets = [
   '/api/auth/callback/github',
   '/api/auth/error',
   '/mail/unsubscribe/x.disk_full.y',
+  '/device',
   '/x',
 ]
 const fields = [
@@ -48,6 +50,8 @@ const fields = [
   'callbackURL',
   'joinToken',
   'facts',
+  'code',
+  'action',
 ]
 
 const good: Record<string, unknown> = {
@@ -57,6 +61,8 @@ const good: Record<string, unknown> = {
   name: 'Somebody',
   provider: 'github',
   callbackURL: '/',
+  code: 'BCDF-GHJK',
+  action: 'sign-in',
 }
 const body = fc.oneof(
   {

@@ -31,7 +31,11 @@ import { createKeysModule } from './modules/keys/index.ts'
 import { createLimitsModule } from './modules/limits/index.ts'
 import { createLiveModule } from './modules/live/index.ts'
 import { createNotificationsModule } from './modules/notifications/index.ts'
-import { createOrganizationsModule, type OrganizationRemoval } from './modules/organizations/index.ts'
+import {
+  createOrganizationsModule,
+  listOrganizations,
+  type OrganizationRemoval,
+} from './modules/organizations/index.ts'
 import { createPortsModule } from './modules/ports/index.ts'
 import { createProcessesModule } from './modules/processes/index.ts'
 import { createTerminalsModule } from './modules/terminals/index.ts'
@@ -144,7 +148,8 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     ...{ db, clock, logger, sealer, rateLimits },
     web: options.publicWeb ?? createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks }),
   })
-  const keys = createKeysModule({ db, clock, logger, rateLimits, sealer, chatgpt: config.chatgpt })
+  const keySettings = { chatgpt: config.chatgpt, apiUrl: config.apiUrl }
+  const keys = createKeysModule({ db, clock, logger, rateLimits, sealer, ...keySettings })
   const keyUpkeep = createKeyUpkeep({
     ...{ db, clock, logger, sealer, ring: options.keyRing, columns: sealedColumns },
   })
@@ -248,6 +253,11 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     signIn: accounts.signIn.handle,
     unsubscribing: notifications.unsubscribing,
     instanceName: mail.instance.name,
+    devicePages: {
+      approval: keys.deviceApproval,
+      socialProviders: Object.keys(config.social),
+      organizationsOf: (caller) => listOrganizations(db, caller),
+    },
     billingEvent: billing.handleEvent,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
@@ -281,7 +291,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       mail.start()
       organizations.removal.start()
       keyUpkeep.start()
-      for (const module of [accounts, closure, notifications, webhooks]) module.start()
+      for (const module of [accounts, closure, keys, notifications, webhooks]) module.start()
       listener = listen({
         url: options.database.url,
         on: {
@@ -314,6 +324,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await Promise.all([docks.stop(), webhooks.stop()])
       billing.stop()
       closure.stop()
+      keys.stop()
       notifications.stop()
       await accounts.stop()
       await mail.stop()

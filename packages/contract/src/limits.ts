@@ -143,6 +143,13 @@ export const limits = {
     attemptsListedMax: 100,
     signatureAgeSecondsMax: 300,
   },
+  /** Sign-in of a machine without a browser. */
+  deviceCodes: {
+    machineNameLength: { min: 1, max: 255 },
+    codeLength: { min: 1, max: 128 },
+    expirySeconds: 600,
+    intervalSeconds: { first: 5, step: 5, max: 60 },
+  },
   accountGraceDays: 30,
 } as const
 
@@ -168,6 +175,9 @@ export const rateLimits = {
   sshKeyAdditions: { max: 10, windowSeconds: 3600, scope: 'user' },
   sshConnections: { max: 300, windowSeconds: 60, scope: 'client-address' },
   sshSessions: { max: 1200, windowSeconds: 60, scope: 'user' },
+  deviceCodesPerAddress: { max: 30, windowSeconds: 600, scope: 'client-address' },
+  deviceCodePollsPerAddress: { max: 300, windowSeconds: 60, scope: 'client-address' },
+  deviceCodeEntriesPerUser: { max: 30, windowSeconds: 600, scope: 'user' },
   deviceSignIns: { max: 10, windowSeconds: 3600, scope: 'user' },
   signInsPerAddress: { max: 30, windowSeconds: 60, scope: 'client-address' },
   signInsPerAccount: { max: 10, windowSeconds: 300, scope: 'account' },

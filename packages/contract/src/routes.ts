@@ -2,6 +2,7 @@
 import { accountRoutes } from './routes/account.ts'
 import { billingRoutes } from './routes/billing.ts'
 import { dashboardExtensionRoutes } from './routes/dashboard-extensions.ts'
+import { deviceCodeRoutes } from './routes/device-codes.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
@@ -44,6 +45,7 @@ export const routes = {
   ...accountRoutes,
   ...notificationRoutes,
   ...keyRoutes,
+  ...deviceCodeRoutes,
   ...webhookRoutes,
   ...webhookExtensionRoutes,
   ...hostRoutes,

@@ -41,6 +41,8 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   }),
   setPersonalNotificationPreference: () => ({ type: 'disk_full', emailEnabled: true }),
   createApiKey: () => ({ name: 'another' }),
+  createDeviceCode: () => ({ machineName: 'laptop' }),
+  redeemDeviceCode: () => ({ deviceCode: 'x' }),
   addSshKey: () => ({
     name: 'laptop',
     publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop',

@@ -6,6 +6,7 @@ import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
+import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
@@ -35,6 +36,7 @@ export type HttpOptions = UnsubscribePagesOptions & {
   issueJoinToken(): Promise<string>
   /** Rejects if the instance cannot serve requests. */
   checkHealth(): Promise<void>
+  devicePages: Pick<DevicePagesOptions, 'approval' | 'socialProviders' | 'organizationsOf'>
 }
 
 const signInBase = '/api/auth'
@@ -110,6 +112,12 @@ export function createHttpApp(options: HttpOptions): HttpApp {
   })
 
   addUnsubscribePages(app, options)
+  addDevicePages(app, {
+    ...options.devicePages,
+    credentials: gate.credentials,
+    apiUrl: options.apiUrl,
+    signIn: options.signIn,
+  })
 
   let document: string | undefined
   app.get('/openapi.json', (context) => {

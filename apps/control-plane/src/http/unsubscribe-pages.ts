@@ -3,7 +3,7 @@
  * request them. Only POST changes anything: mailbox providers fetch links to check them.
  */
 import type { Hono } from 'hono'
-import { escapeHtml } from '../mail/index.ts'
+import { html, htmlPage } from './html-page.ts'
 import type { HttpEnvironment } from './request-context.ts'
 
 export type UnsubscribePagesOptions = {
@@ -15,41 +15,11 @@ export type UnsubscribePagesOptions = {
   }
 }
 
-const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{display:grid;place-content:center;min-height:90vh;margin:0;padding:1.5rem}
-main{max-width:32rem}
-h1{font-size:1.4rem;margin:0 0 .5rem}
-p{margin:0 0 1rem}
-button{font:inherit;font-weight:600;padding:.75rem 1.25rem;border:0;border-radius:.5rem;background:#1d4ed8;color:#fff;cursor:pointer}
-button:focus-visible{outline:3px solid #93c5fd;outline-offset:2px}`
-
-const headers = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-}
-
 const page = (status: number, title: string, text: string, button?: string): Response =>
-  new Response(
-    `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(text)}</p>
-${button === undefined ? '' : `<form method="post"><button>${escapeHtml(button)}</button></form>`}
-</main>
-</body>
-</html>
-`,
-    { status, headers },
+  htmlPage(
+    status,
+    title,
+    html`<p>${text}</p>${button !== undefined && html`<form method="post"><button>${button}</button></form>`}`,
   )
 
 const path = '/mail/unsubscribe/:token'

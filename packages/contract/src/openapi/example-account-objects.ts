@@ -148,6 +148,18 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     error: null,
     createdAt: times.changedAt,
   },
+  DeviceCode: {
+    deviceCode: 'q3Jf…',
+    userCode: 'WDJB-MJHT',
+    verificationUrl: 'https://dock.example/device',
+    verificationUrlComplete: 'https://dock.example/device?code=WDJB-MJHT',
+    intervalSeconds: 5,
+    expiresAt: '2026-03-02T09:10:00.000Z',
+  },
+  DeviceCodeApproved: { ...apiKey, state: 'approved', apiKey: 'dock_3f9a…' },
+  DeviceCodePending: { state: 'pending', intervalSeconds: 5 },
+  DeviceCodeProgress: { state: 'pending', intervalSeconds: 5 },
+  DeviceCodeSlowDown: { state: 'slow_down', intervalSeconds: 10 },
   DeviceSignIn: {
     userCode: 'WDJB-MJHT',
     verificationUrl: 'https://provider.example/device',

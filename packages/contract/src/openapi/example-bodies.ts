@@ -18,6 +18,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   BranchDockBody: { name: 'api-tests-2' },
   ChangeMemberRoleBody: { role: 'admin' },
   CreateApiKeyBody: { name: 'laptop', expiresAt: '2027-03-02T09:00:00Z' },
+  CreateDeviceCodeBody: { machineName: 'laptop' },
   CreateDockBody: {
     workspaceId: ids.workspace,
     name: 'api-tests',
@@ -43,6 +44,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   OpenTerminalBody: { processId: ids.process, offset: 0 },
   OrganizationLimitsChange: { docks: 50, storedGiB: null },
   OrganizationPlanChange: { plan: 'team', active: true },
+  RedeemDeviceCodeBody: { deviceCode: 'q3Jf…' },
   ReplaceEnvironmentSecretsBody: {
     envContents: 'DATABASE_URL=postgres://db.example/app\n',
     secretFiles: [{ path: 'config/service.json', contents: '{"region":"eu-1"}' }],

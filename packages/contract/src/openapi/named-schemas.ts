@@ -8,6 +8,7 @@ import * as field from '../fields.ts'
 import * as account from '../objects/account.ts'
 import * as billing from '../objects/billing.ts'
 import * as dashboard from '../objects/dashboard.ts'
+import * as deviceCodes from '../objects/device-codes.ts'
 import * as docks from '../objects/docks.ts'
 import * as environments from '../objects/environments.ts'
 import * as files from '../objects/files.ts'
@@ -32,6 +33,7 @@ const objects: readonly object[] = [
     account,
     billing,
     dashboard,
+    deviceCodes,
     docks,
     environments,
     events,

@@ -119,6 +119,8 @@ export const routeTable = {
   startDeviceSignIn: 'POST /v1/chatgpt/connection/device',
   pollDeviceSignIn: 'POST /v1/chatgpt/connection/device/poll',
   deleteAssistantConnection: 'DELETE /v1/chatgpt/connection',
+  createDeviceCode: 'POST /v1/device/code',
+  redeemDeviceCode: 'POST /v1/device/token',
   createWebhookEndpoint: 'POST /v1/webhooks/endpoints',
   listWebhookEndpoints: 'GET /v1/webhooks/endpoints',
   readWebhookEndpoint: 'GET /v1/webhooks/endpoints/:id',

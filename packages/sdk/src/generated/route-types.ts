@@ -90,6 +90,39 @@ export type DeliveryAttempt = {
   createdAt: string
 }
 
+export type DeviceCode = {
+  deviceCode: string
+  userCode: string
+  verificationUrl: string
+  verificationUrlComplete: string
+  intervalSeconds: number
+  expiresAt: string
+}
+
+export type DeviceCodeApproved = {
+  id: string
+  name: string
+  keyPrefix: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+  createdAt: string
+  apiKey: string
+  state: "approved"
+}
+
+export type DeviceCodePending = {
+  state: "pending"
+  intervalSeconds: number
+}
+
+export type DeviceCodeProgress = DeviceCodePending | DeviceCodeSlowDown | DeviceCodeApproved
+
+export type DeviceCodeSlowDown = {
+  state: "slow_down"
+  intervalSeconds: number
+}
+
 export type DeviceSignIn = {
   userCode: string
   verificationUrl: string
@@ -2575,6 +2608,28 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: AssistantConnection
+  }
+  /** Start the sign-in of a machine, which a person approves in a browser. */
+  createDeviceCode: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        machineName: string
+      }
+    } & RequestOptions
+    response: DeviceCode
+  }
+  /** Poll whether a person approved the sign-in; returns the API key once. */
+  redeemDeviceCode: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        deviceCode: string
+      }
+    } & RequestOptions
+    response: DeviceCodeProgress
   }
   /** Add a webhook endpoint; its signing secret is shown once. */
   createWebhookEndpoint: {

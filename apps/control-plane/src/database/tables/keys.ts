@@ -1,4 +1,7 @@
-/** Row types of SSH keys, provider keys and the hosted assistant. `006_keys.sql` and `058_ssh.sql` explain the columns. */
+/**
+ * Row types of SSH keys, provider keys, the hosted assistant and sign-ins of machines. `006_keys.sql`, `058_ssh.sql` and
+ * `060_device_codes.sql` explain the columns.
+ */
 import type { KeyProvider } from '@dock/contract'
 
 export type SshHostKeyType = 'ssh-ed25519' | 'ecdsa-sha2-nistp256'
@@ -36,6 +39,19 @@ export type KeyTables = {
     plan_type: string | null
     expires_at: Date | null
     updated_at: Date
+  }
+  device_codes: {
+    id: string
+    device_code_hash: Buffer
+    user_code_hash: Buffer
+    machine_name: string
+    client_address: string
+    interval_seconds: number
+    next_poll_at: Date
+    user_id: string | null
+    decision: 'approved' | 'denied' | null
+    created_at: Date
+    expires_at: Date
   }
   device_sign_ins: {
     id: string

@@ -2,6 +2,7 @@
 import {
   addSshKey,
   createApiKey,
+  createDeviceCode,
   deleteAssistantConnection,
   deleteProviderKey,
   deleteSshKey,
@@ -11,6 +12,7 @@ import {
   listSshKeys,
   pollDeviceSignIn,
   readAssistantConnection,
+  redeemDeviceCode,
   revealProviderKey,
   revokeApiKey,
   setProviderKey,
@@ -26,6 +28,8 @@ export function keyHandlers(context: KeysContext): Handlers {
     addSshKey: ({ caller, body }) => addSshKey(context, caller, body),
     listSshKeys: ({ caller }) => listSshKeys(context.db, caller),
     deleteSshKey: ({ caller, params }) => deleteSshKey(context.db, caller, params.id),
+    createDeviceCode: ({ body, clientAddress }) => createDeviceCode(context, body, clientAddress),
+    redeemDeviceCode: ({ body, clientAddress }) => redeemDeviceCode(context, body, clientAddress),
   }
 }
 

@@ -1,4 +1,5 @@
 /** All SQL for the API keys of users. Dock keys are in dock-keys.ts. */
+import { limits, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -32,7 +33,7 @@ export async function insertApiKey(
 /**
  * Returns the number of a user's keys that are neither revoked nor expired. The caller holds a lock on the user's row.
  */
-export async function countActiveApiKeys(db: Tx, userId: string, now: Date): Promise<number> {
+const countActiveApiKeys = async (db: Tx, userId: string, now: Date): Promise<number> => {
   const { count } = await db
     .selectFrom('api_keys')
     .select((select) => select.fn.countAll<string>().as('count'))
@@ -42,6 +43,21 @@ export async function countActiveApiKeys(db: Tx, userId: string, now: Date): Pro
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** Throws `api_key_limit_reached` if the user has as many active keys as allowed. The caller holds the user's lock. */
+export async function requireRoomForApiKey(tx: Tx, userId: string, now: Date): Promise<void> {
+  const active = await countActiveApiKeys(tx, userId, now)
+  if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')
+}
+
+/** {@link insertApiKey}, but throws `api_key_limit_reached`. The caller holds the lock on the user's row. */
+export async function insertApiKeyWithinLimit(
+  tx: Tx,
+  key: Parameters<typeof insertApiKey>[1],
+): Promise<{ row: ApiKeyRow; raw: string }> {
+  await requireRoomForApiKey(tx, key.userId, key.now)
+  return insertApiKey(tx, key)
 }
 
 /** Returns all keys that a user created, newest first. Excludes keys issued to Docks. */

@@ -116,7 +116,14 @@ it('refuses to create keys for a closed or erased account, even if authenticatio
     instanceAdmin: false,
   }
   const rateLimits = createRateLimits()
-  const context = { db, clock: systemClock, rateLimits, sealer: server.controlPlane.sealer, deviceFlow: null }
+  const context = {
+    db,
+    clock: systemClock,
+    rateLimits,
+    sealer: server.controlPlane.sealer,
+    deviceFlow: null,
+    apiUrl: '',
+  }
   const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'
   const codes = async () => {
     const made = [

@@ -12,4 +12,6 @@ export type KeysContext = {
   sealer: Sealer
   /** Signs users in to the hosted assistant's provider. Null if the instance has none configured. */
   deviceFlow: DeviceFlow | null
+  /** Where people open the page that approves the sign-in of a machine. */
+  apiUrl: string
 }

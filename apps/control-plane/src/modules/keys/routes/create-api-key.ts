@@ -1,7 +1,7 @@
-import { type CreatedApiKey, limits, ServiceError } from '@dock/contract'
+import { type CreatedApiKey, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
-import { countActiveApiKeys, insertApiKey } from '../api-key-store.ts'
+import { insertApiKeyWithinLimit } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
@@ -23,9 +23,8 @@ export async function createApiKey(
   await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
     await lockKeyOwner(tx, caller.userId)
-    const active = await countActiveApiKeys(tx, caller.userId, now)
-    if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')
-    const { row, raw } = await insertApiKey(tx, { userId: caller.userId, name: body.name, expiresAt, now })
+    const key = { userId: caller.userId, name: body.name, expiresAt, now }
+    const { row, raw } = await insertApiKeyWithinLimit(tx, key)
     return { ...apiKeyView(row), apiKey: raw }
   })
 }

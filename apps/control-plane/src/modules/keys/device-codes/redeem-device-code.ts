@@ -1,0 +1,53 @@
+import { type DeviceCodeProgress, limits, ServiceError } from '@dock/contract'
+import { type Tx, withTransaction } from '../../../database/database.ts'
+import { insertApiKeyWithinLimit } from '../api-key-store.ts'
+import { apiKeyView } from '../api-key-view.ts'
+import type { KeysContext } from '../keys-context.ts'
+import { lockKeyOwner } from '../lock-key-owner.ts'
+import { type DeviceCodeRow, deleteDeviceCode, lockByDeviceCode, setPollTurn } from './device-code-store.ts'
+import { hashCode } from './user-code.ts'
+
+const { intervalSeconds } = limits.deviceCodes
+/** A client's timer and the network are not exact: a poll that is early by less than this counts as in time. */
+const toleranceMs = 1000
+
+/** Grants the next turn one interval from now. A poll before its turn makes the interval longer. */
+const takeTurn = async (tx: Tx, row: DeviceCodeRow, now: Date): Promise<DeviceCodeProgress> => {
+  const early = now.getTime() < row.next_poll_at.getTime() - toleranceMs
+  const seconds = early
+    ? Math.min(row.interval_seconds + intervalSeconds.step, intervalSeconds.max)
+    : row.interval_seconds
+  const nextPollAt = new Date(now.getTime() + seconds * 1000)
+  await setPollTurn(tx, row.id, { intervalSeconds: seconds, nextPollAt })
+  return { state: early ? 'slow_down' : 'pending', intervalSeconds: seconds }
+}
+
+/**
+ * Returns how the sign-in of a machine stands. After the approval it creates the key, returns it, and forgets the sign-in,
+ * so a key is returned once and its raw value is never stored.
+ * Throws `device_code_expired` for an unknown, expired or used code, and `forbidden` if the person denied it.
+ */
+export async function redeemDeviceCode(
+  context: KeysContext,
+  body: { deviceCode: string },
+  clientAddress: string,
+): Promise<DeviceCodeProgress> {
+  const { db, clock, rateLimits } = context
+  await rateLimits.take('deviceCodePollsPerAddress', clientAddress)
+  const now = clock.now()
+  return withTransaction(db, async (tx) => {
+    const row = await lockByDeviceCode(tx, hashCode(body.deviceCode))
+    if (!row || row.expires_at <= now) throw new ServiceError('device_code_expired')
+    if (row.decision === 'denied')
+      throw new ServiceError('forbidden', {
+        message: 'The sign-in was denied in the browser. Start again if that was a mistake.',
+      })
+    const { user_id: userId } = row
+    if (userId === null) return takeTurn(tx, row, now)
+    await lockKeyOwner(tx, userId)
+    const key = { userId, name: row.machine_name, expiresAt: null, now }
+    const { row: created, raw } = await insertApiKeyWithinLimit(tx, key)
+    await deleteDeviceCode(tx, row.id)
+    return { state: 'approved', ...apiKeyView(created), apiKey: raw }
+  })
+}
