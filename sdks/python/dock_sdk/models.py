@@ -134,6 +134,10 @@ class CreateApiKeyBody(_CreateApiKeyBodyRequired, total=False):
     expiresAt: str
 
 
+class CreateDeviceCodeBody(TypedDict):
+    machineName: str
+
+
 _CreateDockBodyOptionalKeys = TypedDict('_CreateDockBodyOptionalKeys', {'from': 'str'}, total=False)
 
 
@@ -234,6 +238,37 @@ class DeliveryAttempt(TypedDict):
     status: int | None
     error: str | None
     createdAt: str
+
+
+class DeviceCode(TypedDict):
+    deviceCode: str
+    userCode: str
+    verificationUrl: str
+    verificationUrlComplete: str
+    intervalSeconds: int
+    expiresAt: str
+
+
+class DeviceCodeApproved(TypedDict):
+    id: str
+    name: str
+    keyPrefix: str
+    expiresAt: str | None
+    revokedAt: str | None
+    lastUsedAt: str | None
+    createdAt: str
+    apiKey: str
+    state: Literal['approved']
+
+
+class DeviceCodePending(TypedDict):
+    state: Literal['pending']
+    intervalSeconds: int
+
+
+class DeviceCodeSlowDown(TypedDict):
+    state: Literal['slow_down']
+    intervalSeconds: int
 
 
 class DeviceSignIn(TypedDict):
@@ -827,6 +862,10 @@ class ReadNotificationPreferencesResult(TypedDict):
     preferences: List[NotificationPreference]
 
 
+class RedeemDeviceCodeBody(TypedDict):
+    deviceCode: str
+
+
 class RemoveConnectionResult(TypedDict):
     removed: bool
 
@@ -1241,6 +1280,9 @@ class Workspace(TypedDict):
     slug: str
     createdAt: str
     updatedAt: str
+
+
+DeviceCodeProgress = Union[DeviceCodePending, DeviceCodeSlowDown, DeviceCodeApproved]
 
 
 DeviceSignInProgress = Union[DeviceSignInPending, DeviceSignInConnected]

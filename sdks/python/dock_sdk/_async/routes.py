@@ -620,6 +620,16 @@ class AsyncClient(AsyncClientCore):
         result: models.DeviceSignInProgress = await self._call(Call("POST", "/v1/chatgpt/connection/device/poll", headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def create_device_code(self, body: models.CreateDeviceCodeBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DeviceCode:
+        """Start the sign-in of a machine, which a person approves in a browser."""
+        result: models.DeviceCode = await self._call(Call("POST", "/v1/device/code", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def redeem_device_code(self, body: models.RedeemDeviceCodeBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DeviceCodeProgress:
+        """Poll whether a person approved the sign-in; returns the API key once."""
+        result: models.DeviceCodeProgress = await self._call(Call("POST", "/v1/device/token", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     async def create_webhook_endpoint(self, body: models.CreateWebhookEndpointBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.CreatedWebhookEndpoint:
         """Add a webhook endpoint; its signing secret is shown once."""
         result: models.CreatedWebhookEndpoint = await self._call(Call("POST", "/v1/webhooks/endpoints", body=body, headers={**(headers or {})}, timeout=timeout))

@@ -621,6 +621,16 @@ class Client(ClientCore):
         result: models.DeviceSignInProgress = self._call(Call("POST", "/v1/chatgpt/connection/device/poll", headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def create_device_code(self, body: models.CreateDeviceCodeBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DeviceCode:
+        """Start the sign-in of a machine, which a person approves in a browser."""
+        result: models.DeviceCode = self._call(Call("POST", "/v1/device/code", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def redeem_device_code(self, body: models.RedeemDeviceCodeBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DeviceCodeProgress:
+        """Poll whether a person approved the sign-in; returns the API key once."""
+        result: models.DeviceCodeProgress = self._call(Call("POST", "/v1/device/token", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     def create_webhook_endpoint(self, body: models.CreateWebhookEndpointBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.CreatedWebhookEndpoint:
         """Add a webhook endpoint; its signing secret is shown once."""
         result: models.CreatedWebhookEndpoint = self._call(Call("POST", "/v1/webhooks/endpoints", body=body, headers={**(headers or {})}, timeout=timeout))
