@@ -1,0 +1,21 @@
+/** Says what to do about a Dock that is not running. */
+import { type Client, ConflictError, type DockInfo, hasCode } from '@dock/sdk'
+import { nameOf } from '../docks/find-dock.ts'
+
+/** Does the work. If it fails because the Dock does not run, the error names the command that helps. */
+export async function explainStopped<T>(client: Client, info: DockInfo, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!hasCode(error, 'dock_not_running')) throw error
+    const name = nameOf(info)
+    const { state } = await client.call('readDock', { params: { id: info.id } }).catch(() => info)
+    const isStopped = state === 'archived' || state === 'archiving'
+    throw new ConflictError(
+      ...(['dock_not_running', 409] as const),
+      isStopped
+        ? `${name} is stopped. Resume it: dock resume ${name}`
+        : `${name} is not ready: its state is ${state}. See: dock show ${name}`,
+    )
+  }
+}

@@ -1,0 +1,126 @@
+/** Runs a command in a Dock as if it ran here: input, both outputs, signals and the exit code. */
+import { once } from 'node:events'
+import { type Client, Dock, type DockInfo, type OutputName, type Process } from '@dock/sdk'
+import type { Sink } from '../output/output.ts'
+import { exitCodeOfProcess } from './ended.ts'
+import { passSignals } from './pass-signals.ts'
+import { sendInput } from './send-input.ts'
+
+export type RemoteOptions = {
+  env?: Record<string, string>
+  cwd?: string
+  timeoutSeconds?: number
+  /** Sends standard input. */
+  isInput: boolean
+}
+
+export type Sinks = Readonly<Record<OutputName, Pick<Sink, 'write'>>>
+
+/** What arrived, and when the last of it was written. */
+type Received = Record<OutputName, number> & { lastAt: number }
+
+const copy = async (
+  process: Process,
+  name: OutputName,
+  sinks: Sinks,
+  received: Received,
+  signal: AbortSignal,
+) => {
+  const sink = sinks[name]
+  for await (const bytes of process[name].bytes({ offset: 0, signal })) {
+    if (!sink.write(bytes) && 'once' in sink) await once(sink as unknown as NodeJS.WriteStream, 'drain')
+    received[name] += bytes.length
+    received.lastAt = Date.now()
+  }
+}
+
+const quietMs = 1000
+
+/**
+ * Waits until everything that the command wrote has arrived. Its outputs stay open as long as a daemon that it left holds
+ * them, so the end is also when everything is here and nothing more has come for a second.
+ */
+const untilReceived = async (
+  process: Process,
+  received: Received,
+  copies: Promise<unknown>,
+): Promise<void> => {
+  let isDone = false
+  const done = copies.finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 100))])
+    if (isDone || Date.now() - received.lastAt < quietMs) continue
+    const { stdout, stderr } = await process.info()
+    if (received.stdout >= stdout.endOffset && received.stderr >= (stderr?.endOffset ?? 0)) return
+  }
+  await done
+}
+
+/** The exit code of a program that writes into a pipe which nobody reads. */
+const brokenPipe = 141
+
+const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EPIPE'
+
+/**
+ * The command waits for one byte of input until both outputs are read. Without it, a command that writes fast would lose
+ * what nobody reads yet: the service keeps only the newest bytes.
+ */
+export const gate: string = 'read -rN1\n'
+
+/** A fetch that calls `opened` for each output that is being read. */
+const watchingFetch =
+  (opened: () => void): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.ok && /\/output\?/.test(String(input))) opened()
+    return response
+  }
+
+/** Runs the command to its end and returns its exit code. */
+export async function runRemote(
+  clientWith: (send: typeof fetch) => Promise<Client>,
+  info: DockInfo,
+  command: string,
+  { isInput, env, cwd, timeoutSeconds }: RemoteOptions,
+  sinks: Sinks,
+): Promise<number> {
+  let openedCount = 0
+  const outputs = Promise.withResolvers<void>()
+  const client = await clientWith(
+    watchingFetch(() => {
+      openedCount += 1
+      if (openedCount >= 2) outputs.resolve()
+    }),
+  )
+  const dock = new Dock(client, info)
+  const process = await dock.spawn(gate + command, { stdin: true, env, cwd, timeoutSeconds })
+  const stopPassing = passSignals(process)
+  const ending = new AbortController()
+  const { signal } = ending
+  const { stdout } = globalThis.process
+  const broken = new Promise<never>((_, reject) => stdout.on('error', reject))
+  try {
+    const received: Received = { stdout: 0, stderr: 0, lastAt: Date.now() }
+    const input = outputs.promise.then(() =>
+      sendInput(client, { id: info.id, pid: process.id }, isInput, signal),
+    )
+    const copies = Promise.all(
+      (['stdout', 'stderr'] as const).map((name) => copy(process, name, sinks, received, signal)),
+    )
+    // A failure of either ends the command here.
+    const failed = Promise.all([input, copies]).then(() => new Promise<never>(() => undefined))
+    const ended = await Promise.race([process.wait({ signal }), failed, broken])
+    received.lastAt = Date.now()
+    await Promise.race([untilReceived(process, received, copies), broken])
+    return exitCodeOfProcess(ended)
+  } catch (error) {
+    if (!isBrokenPipe(error)) throw error
+    await process.kill('HUP').catch(() => undefined)
+    return brokenPipe
+  } finally {
+    stopPassing()
+    ending.abort()
+  }
+}
