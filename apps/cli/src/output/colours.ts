@@ -1,5 +1,5 @@
 /** Colours, where the terminal and NO_COLOR allow them. */
-import type { Sink } from './output.ts'
+import type { Sink } from './sink.ts'
 
 const codes = { red: '31', green: '32', yellow: '33', blue: '34', dim: '2' } as const
 export type ColourName = keyof typeof codes

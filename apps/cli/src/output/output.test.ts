@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cleanText } from './clean-text.ts'
 import { formatAge, formatBytes, formatSeconds } from './formats.ts'
-import { Output, type Sink } from './output.ts'
+import { Output } from './output.ts'
+import type { Sink } from './sink.ts'
 import { shortened, tableLines, widthOf } from './table.ts'
 import { transferLine } from './transfer-bar.ts'
 

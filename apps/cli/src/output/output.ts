@@ -1,15 +1,10 @@
 /** All that the command line writes: results on stdout, everything else on stderr. */
 import { cleanText } from './clean-text.ts'
 import { type ColourName, colour, hasColours } from './colours.ts'
+import type { Sink } from './sink.ts'
 import { StatusLine } from './status-line.ts'
 import { tableLines } from './table.ts'
 import { transferLine } from './transfer-bar.ts'
-
-export type Sink = {
-  write(text: string | Uint8Array): boolean
-  isTTY?: boolean
-  columns?: number
-}
 
 export type OutputOptions = {
   stdout: Sink

@@ -1,5 +1,5 @@
 /** The last line of the terminal, which shows what goes on and is removed at the end. */
-import type { Sink } from './output.ts'
+import type { Sink } from './sink.ts'
 import { shortened } from './table.ts'
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']

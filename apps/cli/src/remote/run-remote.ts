@@ -1,7 +1,7 @@
 /** Runs a command in a Dock as if it ran here: input, both outputs, signals and the exit code. */
 import { once } from 'node:events'
 import { type Client, Dock, type DockInfo, type OutputName, type Process } from '@dock/sdk'
-import type { Sink } from '../output/output.ts'
+import type { Sink } from '../output/sink.ts'
 import { exitCodeOfProcess } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
 import { sendInput } from './send-input.ts'
