@@ -51,6 +51,8 @@ export const limits = {
     unauthenticatedMax: 200,
     unauthenticatedPerAddressMax: 30,
     connectionsPerUserMax: 64,
+    /** Bytes in both directions that wait in the control plane, over all connections of one person. */
+    bufferedBytesPerUserMax: 256 * mebibyte,
     sessionsPerConnectionMax: 32,
     /** Open connections that are forwarded, in either direction. */
     forwardedPerConnectionMax: 256,

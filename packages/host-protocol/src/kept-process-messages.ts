@@ -41,9 +41,11 @@ export type StartKeptProcess = z.infer<typeof startKeptProcess>
 
 /**
  * Why a process ended. `lost`: its exit code is unknown, because the agent was not there. `dock_ended`: its sandbox ended.
- * `keeper_lost`: the host lost the pipes, and ended the process.
+ * `out_of_memory`: the Dock ran out of memory, so the process, or one that it had started, was ended. `keeper_lost`: the host lost the pipes, and ended the process.
  */
-export const keptEndReason = z.enum(['exited', 'signaled', 'timed_out', 'dock_ended', 'keeper_lost', 'lost'])
+export const keptEndReason = z.enum([
+  ...(['exited', 'signaled', 'timed_out', 'out_of_memory', 'dock_ended', 'keeper_lost', 'lost'] as const),
+])
 export const keptEnd = z.strictObject({
   exitCode: z.number().int().nullable(),
   signal: z.string().max(20).nullable(),

@@ -36,7 +36,18 @@ export function ptyProgram(
 
 /**
  * Shell script: resizes the terminal of the program that runs under the `script` of process `$1` to `$2` columns and
- * `$3` rows. gVisor sends no SIGWINCH after a resize, so every process of the terminal's session is signalled.
+ * `$3` rows. It waits until the shell of {@link ptyProgram} has set the first size and become the program: the first size
+ * would replace this one. gVisor sends no SIGWINCH after a resize, so every process of the terminal's session is signalled.
  */
-export const resizeProgram = `leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
+export const resizeProgram = `own=() words=()
+mapfile -d '' -t own <"/proc/$1/cmdline" || exit 0
+for ((left = 250; left > 0; left--)); do
+  if leader=$(/usr/bin/pgrep --oldest --parent "$1"); then
+    mapfile -d '' -t words <"/proc/$leader/cmdline" || exit 0
+    [[ "\${words[*]}" = "\${own[*]}" || "\${words[1]} \${words[2]}" = '-c /usr/bin/stty cols '* ]] || break
+  fi
+  [ -d "/proc/$1" ] || exit 0
+  /usr/bin/sleep 0.02
+done 2>/dev/null
+[ -n "$leader" ] || exit 0
 /usr/bin/stty -F "/proc/$leader/fd/0" cols "$2" rows "$3" && exec /usr/bin/pkill -WINCH --session "$leader"`

@@ -40,6 +40,19 @@ it('runs a process whose output can be read after its end', async () => {
   expect(running()).toBe(0)
 })
 
+it.each([
+  ['it', 'kill -KILL $$', { exitCode: null, signal: 'KILL' }],
+  ['a process that it had started', 'exit 2', { exitCode: 2, signal: null }],
+])('tells that %s was ended for memory', async (_, command, end) => {
+  const { openProcess } = host.driver
+  host.driver.openProcess = async (...args) => {
+    const opened = await openProcess!(...args)
+    return { ...opened, exited: opened.exited.then((exit) => ({ ...exit, killedForMemory: ['cc1'] })) }
+  }
+  const started = await start(command)
+  expect((await ended(started)).end).toMatchObject({ ...end, reason: 'out_of_memory' })
+})
+
 it('starts a process once, whatever is repeated', async () => {
   const processId = newUuid()
   const [first, second] = [await start('cat', { processId, stdin: true }), await start('cat', { processId })]

@@ -109,9 +109,9 @@ const discard = async (dock: DockState, processId: string): Promise<void> => {
 
 const watchEnd = (dock: DockState, process: KeptProcess, { ended }: DockProcess): void => {
   const { sandbox } = process
-  void ended.then(async ({ exitCode, signal }) => {
+  void ended.then(async ({ exitCode, signal, killedForMemory = [] }) => {
     const isDockOver = exitCode === null && signal === null && dock.live !== sandbox
-    const own = signal === null ? 'exited' : 'signaled'
+    const own = killedForMemory.length > 0 ? 'out_of_memory' : signal === null ? 'exited' : 'signaled'
     const reason =
       process.endedBecause ??
       (isDockOver ? 'dock_ended' : exitCode === null && signal === null ? 'lost' : own)

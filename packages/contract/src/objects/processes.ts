@@ -13,6 +13,7 @@ export const processEndReasons = [
   'exited',
   'signaled',
   'timed_out',
+  'out_of_memory',
   'dock_ended',
   'keeper_lost',
   'lost',
@@ -27,7 +28,8 @@ export const processOutput = z.strictObject({ firstOffset: count, endOffset: cou
 export const processStdin = z.strictObject({ offset: count, open: z.boolean() })
 
 /**
- * `reason` says why a process ended: `exited` or `signaled` by itself, `timed_out`, `dock_ended` with its Dock's sandbox,
+ * `reason` says why a process ended: `exited` or `signaled` by itself, `timed_out`, `out_of_memory` if the Dock ran out of
+ * memory and ended it or a process that it had started, `dock_ended` with its Dock's sandbox,
  * `keeper_lost` because the host lost its pipes, `lost` if the host does not know its exit code.
  */
 export const dockProcess = z.strictObject({

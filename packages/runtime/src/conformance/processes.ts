@@ -192,6 +192,18 @@ export function describeProcesses(subject: Subject): void {
       expect(seen).toContain('20 100')
     })
 
+    test('on a terminal keeps the size that it got right after its start', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const script =
+        'for try in {1..100}; do [[ $(stty size) = "20 100" ]] && break; sleep 0.05; done; sleep 0.3; stty size'
+      const opened = await open(['/bin/bash', '-c', script], {
+        env: { PATH: '/usr/bin:/bin' },
+        pty: { cols: 80, rows: 24 },
+      })
+      opened.resize(100, 20)
+      expect(await text(opened.stdout!)).toBe('20 100\r\n')
+    })
+
     test('on a terminal gets a signal in its group, and the end of its input', async ({ skip }) => {
       if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
       const pty = { cols: 80, rows: 24 }

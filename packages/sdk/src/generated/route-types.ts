@@ -626,7 +626,7 @@ export type ProcessDone = {
   done: true
 }
 
-export type ProcessEndReason = "exited" | "signaled" | "timed_out" | "dock_ended" | "keeper_lost" | "lost"
+export type ProcessEndReason = "exited" | "signaled" | "timed_out" | "out_of_memory" | "dock_ended" | "keeper_lost" | "lost"
 
 export type ProcessInput = {
   offset: number

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '@dock/foundation'
 import type { Connection } from 'ssh2'
 import * as z from 'zod'
+import type { BufferShare, Measure } from './buffer-budget.ts'
 
 /** Clients offer 16 KiB and more. Tiny packets would cost much more than the bytes that they carry. */
 const packetBytesMin = 1024
@@ -47,8 +48,11 @@ const internals = z.looseObject({
 const streamOf = (channel: Channel | undefined): Channel | undefined =>
   channel?.type === 'session' && !channel.incoming ? channel._channel : channel
 
+/** Connects the guarded connection with the budget of the person who has signed in. */
+export type JoinBudget = (join: (measure: Measure) => BufferShare) => BufferShare
+
 /** Call it before the client signs in. */
-export function guardChannels(client: Connection, socket: Socket, clock: Clock): void {
+export function guardChannels(client: Connection, socket: Socket, clock: Clock): JoinBudget {
   const { _protocol, _chanMgr: manager } = internals.parse(client)
   const handlers = _protocol._handlers
   const inner = { ...handlers }
@@ -56,9 +60,15 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
 
   const unreadBytes = (): number =>
     Object.values(manager._channels).reduce((sum, each) => sum + (streamOf(each)?.readableLength ?? 0), 0)
+  let share: BufferShare | undefined
+  const hasTooMany = (): boolean => {
+    const unread = unreadBytes()
+    const isOverBudget = share?.note() ?? false
+    return unread > unreadBytesMax || (isOverBudget && unread > 0)
+  }
   const release = (): void => {
     if (socket.destroyed) return
-    if (unreadBytes() <= unreadBytesMax) {
+    if (!hasTooMany()) {
       heldSince = undefined
       socket.resume()
     } else if (heldSince && clock.now().getTime() - heldSince.getTime() > heldMsMax) socket.destroy()
@@ -82,7 +92,7 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
     const stream = streamOf(manager._channels[id])
     if (stream?.incoming && bytes.length > stream.incoming.window) disconnect('more bytes than were granted')
     inner.CHANNEL_DATA(protocol, id, bytes)
-    if (heldSince || !stream?.readableLength || unreadBytes() <= unreadBytesMax) return
+    if (heldSince || !stream?.readableLength || !hasTooMany()) return
     heldSince = clock.now()
     socket.pause()
     clock.after(pollMs, release)
@@ -91,5 +101,9 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
     inner.CHANNEL_CLOSE(protocol, id)
     const channel = manager._channels[id]
     if (channel && !streamOf(channel)) manager.remove(id)
+  }
+  return (join) => {
+    share = join(() => unreadBytes() + socket.writableLength)
+    return share
   }
 }

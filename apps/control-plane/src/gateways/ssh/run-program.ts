@@ -60,6 +60,7 @@ export function runProgram(
     const dock = await findDock(connection, request, outputs, () => hasLeft)
     const environment = await environmentOf(connection, request)
     const { command, argv } = request
+    const firstSize = size
     program = await openDockProcess(context.docks, dock, {
       ...(command === undefined ? {} : { command }),
       ...(argv === undefined ? {} : { argv }),
@@ -68,6 +69,8 @@ export function runProgram(
       cwd: home,
     })
     if (hasLeft) return program.hangUp()
+    // The client may have resized its terminal while the program was being started.
+    if (size !== firstSize) void passSizes()
     if (hasClosedOutput) program.closeStdout()
     await join(connection, channel, outputs, program)
   }

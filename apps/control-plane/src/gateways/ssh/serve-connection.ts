@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { limits } from '@dock/contract'
 import type { Connection } from 'ssh2'
+import type { BufferShare } from './buffer-budget.ts'
 import type { Entrance } from './find-entrance.ts'
 import { acceptForwarding } from './forwarding/accept-forwarding.ts'
 import { createDockForwarder } from './forwarding/dock-forwarder.ts'
@@ -24,6 +25,7 @@ export function serveConnection(
   client: Connection,
   socket: Socket,
   entrance: Entrance,
+  share: BufferShare,
   disconnect: () => void,
 ): void {
   const closing = new Set<() => void>()
@@ -32,9 +34,9 @@ export function serveConnection(
   let sessions = 0
   const connection: SshConnection = {
     ...{ context, entrance, client },
-    drain: createSocketDrain(client, socket),
+    drain: createSocketDrain(client, socket, share),
     endpoints: endpointsOf(socket),
-    forwarder: createDockForwarder(context, entrance),
+    forwarder: createDockForwarder(context, entrance, share),
     agentSocket: () => agentSocket(),
     onClosed: (end) => {
       if (isClosed) end()

@@ -1,9 +1,12 @@
 /** Limits what one client makes this process hold in memory because it does not read. */
 import type { Socket } from 'node:net'
 import type { Connection } from 'ssh2'
+import type { BufferShare } from './buffer-budget.ts'
 
 /** Above this many unsent bytes, sessions and forwarded connections wait. */
 const unsentBytesHigh = 1024 * 1024
+/** While all connections of the person hold too much, those that have more than this wait. */
+const unsentBytesLow = 64 * 1024
 /** Replies to requests cannot wait. A client that makes this many pile up is disconnected. */
 const unsentBytesMax = 16 * 1024 * 1024
 const queuedPacketsHigh = 64
@@ -19,14 +22,17 @@ const queuedPackets = (client: Connection): number => {
   return Array.isArray(queue) ? queue.length : 0
 }
 
-export function createSocketDrain(client: Connection, socket: Socket): SocketDrain {
+/** `share` is the connection's part of what its person may leave unread. */
+export function createSocketDrain(client: Connection, socket: Socket, share: BufferShare): SocketDrain {
   let waiting: Promise<void> | undefined
   socket.on('data', () => {
     if (socket.writableLength > unsentBytesMax) socket.destroy()
   })
   const isFull = (): boolean =>
     !socket.destroyed &&
-    (socket.writableLength > unsentBytesHigh || queuedPackets(client) > queuedPacketsHigh)
+    (socket.writableLength > unsentBytesHigh ||
+      queuedPackets(client) > queuedPacketsHigh ||
+      (socket.writableLength > unsentBytesLow && share.note()))
   const waitOnce = (): Promise<void> =>
     new Promise((resolve) => {
       const done = (): void => {

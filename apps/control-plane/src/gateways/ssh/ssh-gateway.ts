@@ -7,6 +7,7 @@ import type { SshHostKey } from '../../modules/keys/index.ts'
 import { createAdmission } from './admission.ts'
 import { keyExchanges, offeredAlgorithms } from './algorithms.ts'
 import { authenticate } from './authenticate.ts'
+import { createBufferBudget } from './buffer-budget.ts'
 import type { Entrance } from './find-entrance.ts'
 import { guardChannels } from './guard-channels.ts'
 import { installPostQuantumExchange, registerPostQuantumExchange } from './post-quantum-exchange.ts'
@@ -42,6 +43,7 @@ export function createSshGateway(
   const { logger, metrics, docks } = context
   const { clock, rateLimits } = docks
   const admission = createAdmission()
+  const budget = createBufferBudget(limits.ssh.bufferedBytesPerUserMax)
   const sockets = new Map<Socket, Connection | undefined>()
   const listening: Server[] = []
   /** What to do with the client of a socket. */
@@ -80,7 +82,7 @@ export function createSshGateway(
     const onClient = (client: Connection): void => {
       sockets.set(socket, client)
       installPostQuantumExchange(client, keyExchanges)
-      guardChannels(client, socket, clock)
+      const joinBudget = guardChannels(client, socket, clock)
       client.on('error', (error) => {
         logger.debug({ err: error }, 'an SSH connection failed')
         // ssh2 ends only its own half of the connection, and waits for a client that may never end the other.
@@ -96,7 +98,10 @@ export function createSshGateway(
         const signOut = admission.signIn(entered.caller.userId)
         if (!signOut) return end(client, socket)
         socket.once('close', signOut)
-        serveConnection(context, client, socket, entered, () => end(client, socket))
+        const { userId } = entered.caller
+        const share = joinBudget((measure) => budget.join(userId, measure))
+        socket.once('close', share.leave)
+        serveConnection(context, client, socket, entered, share, () => end(client, socket))
       })
     }
     arriving.set(socket, onClient)

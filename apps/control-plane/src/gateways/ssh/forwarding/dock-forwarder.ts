@@ -1,6 +1,7 @@
 /** Starts the forwarding program of a connection in the Dock when it is first needed, and again if it has ended. */
 import { readFileSync } from 'node:fs'
 import { openDockProcess } from '../../../modules/docks/index.ts'
+import type { BufferShare } from '../buffer-budget.ts'
 import type { Entrance } from '../find-entrance.ts'
 import { requireReadyDock } from '../ready-dock.ts'
 import type { SshContext } from '../ssh-context.ts'
@@ -15,7 +16,11 @@ export type DockForwarder = {
 
 const programText = readFileSync(new URL('forwarder-program.pl', import.meta.url), 'utf8')
 
-export function createDockForwarder(context: SshContext, entrance: Entrance): DockForwarder {
+export function createDockForwarder(
+  context: SshContext,
+  entrance: Entrance,
+  share: BufferShare,
+): DockForwarder {
   let current: Promise<Forwarder> | undefined
   let hasEnded = false
 
@@ -26,7 +31,7 @@ export function createDockForwarder(context: SshContext, entrance: Entrance): Do
       env: {},
       cwd: '/',
     })
-    const forwarder = createForwarder(program, () => {
+    const forwarder = createForwarder(program, share, () => {
       current = undefined
     })
     if (hasEnded) forwarder.end()

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { limits } from '@dock/contract'
 import { expect, it } from 'vitest'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
+import { createBufferBudget } from '../buffer-budget.ts'
 import { createForwarder } from './forwarder.ts'
 import {
   chunkBytesMax,
@@ -13,6 +14,12 @@ import {
   windowBytes,
 } from './forwarder-frames.ts'
 
+/** `used` bytes of the person's budget wait in other connections. */
+const share = (used = 0) => {
+  const joined = createBufferBudget(limits.ssh.bufferedBytesPerUserMax).join('ann', () => used)
+  joined.note()
+  return joined
+}
 const uint32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
@@ -54,7 +61,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 const connected = async () => {
   const played = playProgram()
   let hasEnded = false
-  const forwarder = createForwarder(played.program, () => {
+  const forwarder = createForwarder(played.program, share(), () => {
     hasEnded = true
   })
   const connecting = forwarder.connect('host', 80)
@@ -100,7 +107,7 @@ it('grants bytes once they are read', async () => {
 
 it('reports why a connection fails', async () => {
   const { program, say } = playProgram()
-  const forwarder = createForwarder(program, () => undefined)
+  const forwarder = createForwarder(program, share(), () => undefined)
   const connecting = forwarder.connectUnix('/x')
   say(frameType.failed, 1, 'No such file or directory')
   await expect(connecting).rejects.toThrow('No such file or directory')
@@ -151,6 +158,21 @@ it('accepts only so many connections, of listeners that it has opened', async ()
   await settled()
   expect(accepted).toBe(limits.ssh.forwardedPerConnectionMax - 1)
   expect(frames.filter(({ type }) => type === frameType.close)).toHaveLength(21)
+})
+
+it('ends a program that takes nothing once all connections of the person hold too much', async () => {
+  const program = playProgram().program
+  program.stdin.on('error', () => undefined)
+  ;(program.stdin as PassThrough).removeAllListeners('data').pause()
+  let ended = false
+  const full = share(limits.ssh.bufferedBytesPerUserMax)
+  const forwarder = createForwarder(program, full, () => {
+    ended = true
+  })
+  for (let at = 0; at < 20; at++)
+    void forwarder.connectUnix('x'.repeat(windowBytes / 8)).catch(() => undefined)
+  await settled()
+  expect(ended).toBe(true)
 })
 
 it('ends a program that makes it answer and never reads the answers', async () => {

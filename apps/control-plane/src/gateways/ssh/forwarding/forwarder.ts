@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
+import type { BufferShare } from '../buffer-budget.ts'
 import { createForwardedStream, type ForwardedStream } from './forwarded-stream.ts'
 import { createFrameReader, encodeFrame, type Frame, frameType, windowBytes } from './forwarder-frames.ts'
 
@@ -36,19 +37,26 @@ const nothing = Buffer.alloc(0)
 const acceptedBit = 0x80000000
 /** Memory of frames that the program has not taken. Windows bound the data, but a program can make us answer forever. */
 const waitingBytesMax = forwardedPerConnectionMax * windowBytes
+/** While all connections of the person hold too much, a program that has not taken this much is ended. */
+const waitingBytesLow = 2 * windowBytes
 /** What a frame costs in memory beside its bytes. */
 const frameCostBytes = 256
 
 type Opening = { resolve(shown: string): void; reject(error: Error): void }
 
 /** `onEnd` is called once, when the program has ended for any reason. */
-export function createForwarder(program: RemoteProcess, onEnd: () => void): Forwarder {
+export function createForwarder(
+  program: RemoteProcess,
+  personsShare: BufferShare,
+  onEnd: () => void,
+): Forwarder {
   const streams = new Map<number, ForwardedStream>()
   const opening = new Map<number, Opening>()
   const listeners = new Map<number, OnAccepted>()
   let lastId = 0
   let waitingBytes = 0
   let hasEnded = false
+  const share = personsShare.another(() => waitingBytes)
 
   const send = (type: number, id: number, payload: Buffer = nothing): void => {
     if (hasEnded || !program.stdin.writable) return
@@ -58,11 +66,12 @@ export function createForwarder(program: RemoteProcess, onEnd: () => void): Forw
     program.stdin.write(frame, () => {
       waitingBytes -= cost
     })
-    if (waitingBytes > waitingBytesMax) end()
+    if (waitingBytes > waitingBytesMax || (waitingBytes > waitingBytesLow && share.note())) end()
   }
   const end = (): void => {
     if (hasEnded) return
     hasEnded = true
+    share.leave()
     program.hangUp()
     const gone = new Error('the forwarding program has ended')
     for (const { reject } of opening.values()) reject(gone)
