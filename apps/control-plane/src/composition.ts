@@ -177,7 +177,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   })
   const instance = createInstanceModule({
     defaultImage: config.defaultImage,
-    servedImages: docks.hosts.servedImages,
+    listBuilt: docks.images.listBuilt,
     facts: {
       billingEnabled: config.billing,
       apiUrl: config.apiUrl,

@@ -12,7 +12,6 @@ import {
   readCopySettings,
 } from './modules/copies/index.ts'
 import type { GitServers } from './modules/environments/index.ts'
-import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
 import { defaultLimits, type InstanceLimits } from './modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
@@ -44,7 +43,10 @@ const schema = z.object({
   DOCK_DATABASE_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(86_400).default(120),
   DOCK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DOCK_APP_URL: z.url({ protocol: /^https?$/ }).optional(),
-  DEFAULT_IMAGE: z.enum(imageCatalog).default('ubuntu-24.04'),
+  DEFAULT_IMAGE: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{0,39}$/)
+    .default('ubuntu-24.04'),
   DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
   DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
   INSTANCE_ADMIN_EMAILS: commaList.default([]),
@@ -115,7 +117,7 @@ export type Config = {
   /** Public URL of the API, without a trailing slash. */
   apiUrl: string
   appUrl: string
-  defaultImage: (typeof imageCatalog)[number]
+  defaultImage: string
   admin: { email: string; password: string | undefined }
   /** In lower case. */
   adminEmails: string[]

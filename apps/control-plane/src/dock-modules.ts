@@ -118,7 +118,7 @@ export function createDockModules(options: {
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   }
   const copies = createCopiesModule(copyContext)
-  const images = createImagesModule(copyContext, catalog)
+  const images = createImagesModule(copyContext)
   const environments = createEnvironmentsModule({
     ...{ db, clock, logger, sealer, rateLimits, gitServers, limits: options.limits },
   })

@@ -199,8 +199,10 @@ describe('the instance', () => {
       ssh: null,
     })
     expect((await server.call('GET', '/v1/images')).body.data).toEqual([
-      { name: 'ubuntu-24.04', isDefault: false, available: false },
-      { name: 'debian-13', isDefault: true, available: false },
+      { name: 'ubuntu-24.04', isDefault: false, available: false, version: null },
+      { name: 'debian-13', isDefault: true, available: false, version: null },
+      { name: 'ubuntu-24.04-dev', isDefault: false, available: false, version: null },
+      { name: 'debian-13-dev', isDefault: false, available: false, version: null },
     ])
   })
 

@@ -100,5 +100,15 @@ export const dockStats = z.strictObject({
 })
 export type DockStats = z.output<typeof dockStats>
 
-export const image = z.strictObject({ name: z.string(), isDefault: z.boolean(), available: z.boolean() })
+export const image = z.strictObject({
+  name: z.string(),
+  isDefault: z.boolean(),
+  /** True if a Dock can be started from the image now. */
+  available: z.boolean(),
+  /**
+   * Extension: the version from which new Docks start. `sha256:` and the digest of the published disk, or `built:` and what
+   * the image was built from while only the host that built it has it. Null before the image exists.
+   */
+  version: z.string().nullable(),
+})
 export type Image = z.output<typeof image>

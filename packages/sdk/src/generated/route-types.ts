@@ -380,6 +380,7 @@ export type Image = {
   name: string
   isDefault: boolean
   available: boolean
+  version: string | null
 }
 
 export type Installation = {

@@ -48,7 +48,7 @@ beforeEach(async () => {
     owner: 'test',
     settings: defaultCopySettings,
   }
-  images = createImagesModule(context, ['debian-13', 'ubuntu-24.04'])
+  images = createImagesModule(context)
   await markBuilder(db, builder, true)
   host.images.set(builder, new Map([['debian-13', 'disk one']]))
   await builtAs('built:one')
@@ -198,15 +198,56 @@ it('is published only by builders', async () => {
   expect(published.disk).toBe('disk one')
 })
 
-it('is published only if its name is in the catalog', async () => {
+const anyBuild = { builtAs: expect.toSatisfy(() => true) }
+it('may have any valid name if a builder built it, and joins the catalog', async () => {
   await addSecond()
-  world.host.images.get(builder)!.set('evil', 'evil disk')
-  await sql`update hosts set image_versions = '{"evil": "built:evil"}' where id = ${builder}`.execute(
+  const had = { 'debian-13': 'built:one', own: 'built:own', '../evil': 'built:evil' }
+  world.host.images.get(builder)!.set('own', 'own disk')
+  await sql`update hosts set image_versions = ${JSON.stringify(had)}::jsonb, images = '{debian-13,own}'
+    where id = ${builder}`.execute(world.db)
+  expect(await images.listBuilt()).toContainEqual({
+    ...anyBuild,
+    name: 'own',
+    version: 'built:own',
+    available: true,
+  })
+  await images.run()
+  expect(world.host.images.get(second)?.get('own')).toBe('own disk')
+  expect((await versions()).map((each) => each.builtAs).toSorted()).toEqual(['built:one', 'built:own'])
+  const digest = (await versions()).find((each) => each.builtAs === 'built:own')?.digest
+  expect(await images.listBuilt()).toContainEqual({
+    ...anyBuild,
+    name: 'own',
+    version: digest,
+    available: true,
+  })
+  // A rebuilt image is shown at once, and not the version that was published earlier.
+  const later = { ...had, own: 'built:later' }
+  await sql`update hosts set image_versions = ${JSON.stringify(later)}::jsonb where id = ${builder}`.execute(
     world.db,
   )
+  expect(await images.listBuilt()).toContainEqual({
+    ...anyBuild,
+    name: 'own',
+    version: 'built:later',
+    available: true,
+  })
+  // The published version stays in the catalog without a builder.
+  await sql`update hosts set image_versions = '{}', images = '{}'`.execute(world.db)
+  expect(await images.listBuilt()).toContainEqual({
+    ...anyBuild,
+    name: 'own',
+    version: digest,
+    available: false,
+  })
+})
+
+it('is not in the catalog if only a host that is no builder has it', async () => {
+  await addSecond()
+  await sql`update hosts set images = '{evil}', image_versions = '{"evil": "built:evil"}'
+    where id = ${second}`.execute(world.db)
   await images.run()
-  expect(await versions()).toEqual([])
-  expect(world.host.images.get(second)).toBeUndefined()
+  expect((await images.listBuilt()).map(({ name }) => name)).toEqual(['debian-13'])
 })
 
 it('keeps the digest with which it was published', async () => {
@@ -223,19 +264,16 @@ it('keeps the digest with which it was published', async () => {
 
 it('runs one pass for the reports of many hosts, and one more for later reports', async () => {
   let looks = 0
-  const counted = createImagesModule(
-    {
-      ...context,
-      gateway: {
-        ...context.gateway,
-        hostsWithControlLink: () => {
-          looks += 1
-          return []
-        },
+  const counted = createImagesModule({
+    ...context,
+    gateway: {
+      ...context.gateway,
+      hostsWithControlLink: () => {
+        looks += 1
+        return []
       },
     },
-    [],
-  )
+  })
   for (let report = 0; report < 50; report++) counted.checkSoon()
   await counted.run()
   const first = looks

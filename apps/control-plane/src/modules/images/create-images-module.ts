@@ -3,8 +3,8 @@
  * to the object store like that of a Snapshot, under keys of the instance, and its version is identified by a digest. Hosts
  * that did not build the image receive the current version.
  *
- * Only hosts that an operator marked as builders publish, and only images of the catalog. Otherwise any host could replace
- * the disk from which everybody's Docks start. Each pass reads the state again and is idempotent.
+ * Only hosts that an operator marked as builders publish. Otherwise any host could replace the disk from which everybody's
+ * Docks start, or add images to the catalog. Each pass reads the state again and is idempotent.
  */
 import { ServiceError } from '@dock/contract'
 import { diskDigest } from '@dock/copy-format'
@@ -16,6 +16,7 @@ import {
   dropUnneededVersions,
   type HostImages,
   type ImageVersion,
+  listBuiltImages,
   listHostImages,
   listVersions,
   saveDigest,
@@ -37,16 +38,18 @@ export type ImagesModule = {
   run(): Promise<void>
   /** Delivers an image to a host that lacks it. Throws `base_image_unavailable` if that is not possible. */
   ensureImage(name: string, hostId: string): Promise<void>
+  /** Returns the images that builders have built or that were published. */
+  listBuilt(): ReturnType<typeof listBuiltImages>
   /** Deletes versions that nothing needs. */
   sweep(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
+const isImageName = (name: string): boolean => /^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)
 const isBuild = (version: string | undefined): version is string => version?.startsWith('built:') ?? false
 
-/** `catalog`: names of the images that may be published. */
-export function createImagesModule(context: CopyContext, catalog: readonly string[]): ImagesModule {
+export function createImagesModule(context: CopyContext): ImagesModule {
   const { db, clock, gateway, logger } = context
   /** Builds of hosts that are not builders, for which a warning was logged. */
   const warned = new Set<string>()
@@ -100,9 +103,8 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
   const unpublished = (hosts: readonly HostImages[], versions: readonly ImageVersion[]) => {
     const found = new Map<string, { hostId: string; name: string; builtAs: string }>()
     for (const { id, isBuilder, versions: had } of hosts)
-      for (const name of catalog) {
-        const builtAs = had[name]
-        if (!isBuild(builtAs)) continue
+      for (const [name, builtAs] of Object.entries(had)) {
+        if (!isBuild(builtAs) || !isImageName(name)) continue
         const isKnown = versions.some(
           (each) => each.name === name && each.builtAs === builtAs && each.digest !== null,
         )
@@ -126,7 +128,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
     const versions = await listVersions(db)
     for (const { id: hostId, versions: had } of hosts)
-      for (const name of catalog) {
+      for (const name of new Set(versions.map((version) => version.name))) {
         const current = currentOf(versions, name)
         if (!current || isBuild(had[name]) || had[name] === current.digest) continue
         await attempt(deliver(hostId, current), { image: name, hostId })
@@ -185,6 +187,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     run,
     sweep,
     checkSoon,
+    listBuilt: () => listBuiltImages(db),
     ensureImage: async (name, hostId) => {
       const current = currentOf(await listVersions(db), name)
       if (!current) throw new ServiceError('base_image_unavailable')

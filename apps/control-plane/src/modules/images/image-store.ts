@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
 export type ImageVersion = { id: string; name: string; builtAs: string; digest: string | null }
+/** `builtAs`: the build that a builder has now, or null if none has the image. */
+export type BuiltImage = { name: string; builtAs: string | null; version: string; available: boolean }
 export type HostImages = { id: string; isBuilder: boolean; versions: Readonly<Record<string, string>> }
 
 /** Returns the online hosts among `hosts`, each with the versions of its images by name. */
@@ -12,6 +14,28 @@ export async function listHostImages(db: Db, hosts: readonly string[]): Promise<
     await sql<HostImages>`select id, is_builder as "isBuilder", image_versions as versions
       from hosts
       where state = 'online' and id = any(${hosts}::uuid[]) order by created_at, id`.execute(db)
+  ).rows
+}
+
+/**
+ * Returns each image that a builder has built or that was published, with its version and whether an online host has it.
+ * Images that only other hosts claim to have are left out.
+ */
+export async function listBuiltImages(db: Db): Promise<BuiltImage[]> {
+  return (
+    await sql<BuiltImage>`
+      with built as (
+        select distinct on (b.key) b.key as name, b.value as built_as from hosts h, jsonb_each_text(h.image_versions) b
+        where h.is_builder and b.value like 'built:%' order by b.key, h.state = 'online' desc, h.created_at, h.id),
+      published as (
+        select distinct on (name) name, digest from image_versions where digest is not null
+        order by name, created_at desc, id desc)
+      select coalesce(b.name, p.name) as name,
+        b.built_as as "builtAs",
+        coalesce((select v.digest from image_versions v where v.name = b.name and v.built_as = b.built_as),
+          b.built_as, p.digest) as version,
+        exists (select 1 from hosts h where h.state = 'online' and coalesce(b.name, p.name) = any(h.images)) as available
+      from built b full join published p on p.name = b.name order by 1`.execute(db)
   ).rows
 }
 

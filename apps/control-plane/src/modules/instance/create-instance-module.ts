@@ -8,9 +8,9 @@ export type InstanceModule = { context: InstanceContext }
 
 export function createInstanceModule({
   defaultImage,
-  servedImages,
+  listBuilt,
   facts,
   contact,
 }: InstanceContext): InstanceModule {
-  return { context: { defaultImage, servedImages, facts, contact } }
+  return { context: { defaultImage, listBuilt, facts, contact } }
 }

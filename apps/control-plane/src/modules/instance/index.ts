@@ -2,6 +2,6 @@
 
 export { createInstanceModule, type InstanceContext, type InstanceModule } from './create-instance-module.ts'
 export { type AdminFile, ensureFirstUser, removeAdminFile } from './first-person.ts'
-export { type ImageName, imageCatalog, listImages } from './images.ts'
+export { type BuiltImage, imageCatalog, listImages } from './images.ts'
 export { readConfig } from './read-config.ts'
 export { sendContact } from './send-contact.ts'
