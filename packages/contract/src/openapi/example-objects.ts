@@ -158,7 +158,12 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     entries: [fileEntry],
     nextCursor: null,
   },
-  Image: { name: 'debian-13', isDefault: true, available: true },
+  Image: {
+    name: 'debian-13',
+    isDefault: true,
+    available: true,
+    version: 'built:debian-13-amd64-8ecd5ffafdb666f4.tar.zst',
+  },
   ListedDock: listedDock,
   Operation: operation,
   OperationAnswer: { operation },
