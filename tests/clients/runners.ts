@@ -6,6 +6,8 @@ import { typescriptProgram } from './typescript-program.ts'
 export const runners: readonly [name: string, run: Runner][] = [
   ['TypeScript SDK in Node', typescriptProgram('node')],
   ['TypeScript SDK in Chromium', chromium],
+  ['Python SDK', program('/usr/bin/python3', 'tests/clients/python-sync.py')],
+  ['Python SDK in asyncio', program('/usr/bin/python3', 'tests/clients/python-asyncio.py')],
 ]
 
 export { program }
