@@ -15,6 +15,7 @@ _BLOCK = 512
 #: Bytes of a header that has the form of a file: a long name, or attributes of POSIX.
 _EXTENSION_BYTES_MAX = 1024 * 1024
 _PIECE_BYTES = 1024 * 1024
+_KEYS = (b"path", b"linkpath", b"size", b"mtime")
 
 EntryType = Literal["file", "folder", "link", "hardlink", "other"]
 
@@ -115,7 +116,7 @@ class TarReader:
             self._content_left, self._padding_left = size, -size % _BLOCK
             return
         given, self._next = self._next, {}
-        if any(key.startswith("GNU.sparse") for key in given) or kind == b"S":
+        if "GNU.sparse" in given or kind == b"S":
             raise LocalFileError("The tar has a sparse file, which cannot be unpacked.")
         type: EntryType = _TYPES.get(kind, "other")
         size = _decimal(given["size"]) if "size" in given else size
@@ -151,7 +152,10 @@ class TarReader:
             if not space or not length.isdigit() or int(length) <= len(length) + 1:
                 raise LocalFileError("The tar has attributes that cannot be read.")
             key, _, value = data[at + len(length) + 1 : at + int(length) - 1].partition(b"=")
-            self._next[_string(key)] = value.decode("utf-8", "surrogateescape")
+            if key in _KEYS or key.startswith(b"GNU.sparse"):
+                # Others are not kept, so that many headers in a row do not fill the memory.
+                name = "GNU.sparse" if key.startswith(b"GNU.sparse") else key.decode()
+                self._next[name] = value.decode("utf-8", "surrogateescape")
             at += int(length)
 
 

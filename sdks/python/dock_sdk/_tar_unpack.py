@@ -32,7 +32,7 @@ def _stays_inside(parents: List[str], target: str) -> bool:
     Return True if a link in the folder `parents` stays inside. `..` is only allowed at the start: behind a name it would
     depend on where that name leads.
     """
-    if target.startswith("/") or target == "" or (os.sep != "/" and _is_foreign(target)):
+    if target.startswith("/") or target == "" or "\0" in target or (os.sep != "/" and _is_foreign(target)):
         return False
     steps = [step for step in target.split("/") if step not in ("", ".")]
     ups = next((index for index, step in enumerate(steps) if step != ".."), len(steps))
@@ -130,7 +130,7 @@ class Unpacker:
         os.chmod(self._draft, entry.mode)
         file.close()
         modified_at = min(max(entry.modified_at, 0.0), 2.0**33)
-        os.utime(self._draft, (modified_at, modified_at), follow_symlinks=os.utime not in os.supports_follow_symlinks)
+        os.utime(self._draft, (modified_at, modified_at))
         self._file = None
         self._place(_parts_of(entry.name))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dock_sdk import AsyncDock, AsyncDockService, Client, ClosedError, Dock, DockError, DockService
+from dock_sdk import AsyncDock, AsyncDockService, Client, ClosedError, Dock, DockError, DockService, NotFoundError
 
 from .conftest import LocalService, Request, Response, failure, success
 
@@ -122,7 +122,7 @@ def test_leaves_a_dock_alone_that_it_did_not_create(machine: Machine) -> None:
     with Dock.get("mine") as dock:
         assert dock.id == ID
     assert machine.calls == ["GET /v1/docks"]
-    with pytest.raises(DockError, match="no Dock with the name"):
+    with pytest.raises(NotFoundError, match="no Dock with the name"):
         Dock.get("other")
 
 

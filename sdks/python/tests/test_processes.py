@@ -6,12 +6,13 @@ import asyncio
 import base64
 import json
 import re
+import sys
 import threading
 from typing import Any
 
 import pytest
 
-from dock_sdk import AsyncClient, AsyncDockProcesses, Client, DockError, DockProcesses, OutputLostError
+from dock_sdk import AsyncClient, AsyncDockProcesses, Client, DockError, DockProcesses, OutputLostError, ProcessInput
 
 from .conftest import LocalService, Request, Response, failure, success
 
@@ -113,6 +114,29 @@ class Input:
             self.received += body[len(self.received) - offset :]
             answer = success({"offset": len(self.received)})
             return Response(200, answer.body, break_after=2) if accident == "lost" else answer
+
+
+def test_all_handles_of_a_process_share_its_input(service: LocalService) -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Client(service.url, "k") as client:
+            for attempt in range(1500):
+                found: list[ProcessInput] = []
+                processes, barrier = DockProcesses(client, "d"), threading.Barrier(4)
+
+                def attach() -> None:
+                    barrier.wait()
+                    found.append(processes.attach(f"{PID}-{attempt}").stdin)
+
+                threads = [threading.Thread(target=attach) for _ in range(4)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert len(set(map(id, found))) == 1
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def is_mixed(text: bytes, writers: int) -> bool:

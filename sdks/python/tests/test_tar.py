@@ -12,6 +12,7 @@ import pytest
 
 from dock_sdk import LocalFileError
 from dock_sdk._tar_pack import pack_folder
+from dock_sdk._tar_reader import TarReader
 from dock_sdk._tar_unpack import Unpacker
 
 Entry = tuple[str, bytes, str]
@@ -172,6 +173,21 @@ def test_unpacks_what_tar_packs(tmp_path: Path, format: str) -> None:
     for piece in (1, 511, 1_000_000):
         assert unpack(tar, tmp_path / str(piece), piece) == []
         is_same(source, tmp_path / str(piece))
+
+
+def test_keeps_only_the_attributes_that_it_needs(tmp_path: Path) -> None:
+    reader = TarReader()
+    for number in range(100):
+        entry = tarfile.TarInfo("a")
+        entry.pax_headers = {f"own.{number}": "x" * 1000}
+        header = entry.tobuf(tarfile.PAX_FORMAT)
+        # The attributes without their entry.
+        assert list(reader.feed(header[:-512])) == []
+    assert reader._next == {}
+
+
+def test_keeps_no_link_with_a_target_that_no_file_can_have(tmp_path: Path) -> None:
+    assert unpack(tar_of(("a", LINK, "x\0ü"), format=tarfile.PAX_FORMAT), tmp_path / "target") == ["a"]
 
 
 def test_joins_names_of_two_fields(tmp_path: Path) -> None:

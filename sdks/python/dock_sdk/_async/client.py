@@ -167,7 +167,7 @@ class AsyncClientCore:
         read: Callable[[httpx.Response], Awaitable[T]],
     ) -> T:
         if self._is_closed:
-            raise ClosedError("This client is closed. Create a new one, or call Dock.get() outside of its `with` block.")
+            raise ClosedError("This client is closed, as it is after the end of a `with` block. Use Dock.get() to go on with a Dock.")
         self._home.check()
         content = json.dumps(call.body) if body is None and call.body is not None else _content(body)
         # A write waits as long as the service takes nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import List, Literal
@@ -24,12 +25,14 @@ SignalName = Literal[
 _LONGEST_WAIT_SECONDS = 60
 
 _inputs: WeakKeyDictionary[AsyncClient, WeakValueDictionary[str, AsyncProcessInput]] = WeakKeyDictionary()
+_inputs_lock = threading.Lock()
 
 
 def _input_of(source: Source) -> AsyncProcessInput:
     """Return the one input of a process, so that two handles do not send the same offset."""
-    known = _inputs.setdefault(source.client, WeakValueDictionary())
-    return known.setdefault(source.id, AsyncProcessInput(source))
+    with _inputs_lock:
+        known = _inputs.setdefault(source.client, WeakValueDictionary())
+        return known.setdefault(source.id, AsyncProcessInput(source))
 
 
 class AsyncProcess:

@@ -9,7 +9,7 @@ from typing import List, Literal, TypeVar
 
 from .. import models
 from .._text import is_id, shell_line
-from ..errors import ClosedError, DockConnectionError, DockError, has_code
+from ..errors import ClosedError, DockConnectionError, DockError, NotFoundError, has_code
 from ..results import ExecResult, exec_result
 from .connect import first_workspace
 from .files import DockFiles
@@ -299,7 +299,7 @@ def _find(client: Client, id_or_name: str) -> models.Dock:
         return named[0]
     if named:
         raise DockError("name_ambiguous", f"Several Docks have the name {id_or_name!r}. Use the id.")
-    raise DockError("dock_not_found", f"You have no Dock with the name {id_or_name!r}.")
+    raise NotFoundError("dock_not_found", 404, f"You have no Dock with the name {id_or_name!r}.")
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import List, Literal
@@ -25,12 +26,14 @@ SignalName = Literal[
 _LONGEST_WAIT_SECONDS = 60
 
 _inputs: WeakKeyDictionary[Client, WeakValueDictionary[str, ProcessInput]] = WeakKeyDictionary()
+_inputs_lock = threading.Lock()
 
 
 def _input_of(source: Source) -> ProcessInput:
     """Return the one input of a process, so that two handles do not send the same offset."""
-    known = _inputs.setdefault(source.client, WeakValueDictionary())
-    return known.setdefault(source.id, ProcessInput(source))
+    with _inputs_lock:
+        known = _inputs.setdefault(source.client, WeakValueDictionary())
+        return known.setdefault(source.id, ProcessInput(source))
 
 
 class Process:
