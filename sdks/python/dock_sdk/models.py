@@ -28,7 +28,7 @@ OperationStatus = Literal['pending', 'processing', 'blocked', 'completed']
 
 OperationTargetType = Literal['dock', 'snapshot', 'template', 'environment']
 
-ProcessEndReason = Literal['exited', 'signaled', 'timed_out', 'dock_ended', 'keeper_lost', 'lost']
+ProcessEndReason = Literal['exited', 'signaled', 'timed_out', 'out_of_memory', 'dock_ended', 'keeper_lost', 'lost']
 
 ProcessState = Literal['running', 'ended']
 
@@ -551,6 +551,7 @@ class Image(TypedDict):
     name: str
     isDefault: bool
     available: bool
+    version: str | None
 
 
 class Invitation(TypedDict):
