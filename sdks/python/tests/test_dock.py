@@ -143,6 +143,15 @@ def test_a_given_client_stays_open(machine: Machine, service: LocalService) -> N
         assert [dock.name for dock in DockService(client=client).list()] == ["mine"]
 
 
+def test_lists_docks_that_share_connections(machine: Machine) -> None:
+    [dock] = Dock.list()
+    with dock:
+        assert dock.refresh()["name"] == "mine"
+    assert machine.calls == ["GET /v1/docks"]
+    with pytest.raises(ClosedError):
+        dock.refresh()
+
+
 async def test_stops_and_resumes(machine: Machine) -> None:
     async with AsyncDockService() as service, await service.create(on_exit="keep") as dock:
         await dock.stop()

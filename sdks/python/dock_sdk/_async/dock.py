@@ -104,6 +104,18 @@ class AsyncDock:
             raise
         return cls(used, info, on_exit=on_exit, owns_client=client is None)
 
+    @classmethod
+    async def list(cls: type[D], *, client: AsyncClient | None = None) -> List[D]:
+        """Return all Docks that you can see. The end of a `with` block leaves them alone."""
+        used = client or AsyncClient()
+        try:
+            found = await used.list_docks(all=True)
+        except BaseException:
+            if client is None:
+                await used.aclose()
+            raise
+        return [cls(used, info, on_exit="keep", owns_client=client is None) for info in found]
+
     async def refresh(self) -> models.Dock:
         """Read the Dock again."""
         self.info = await self.client.read_dock(self.id)

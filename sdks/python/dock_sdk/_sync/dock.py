@@ -105,6 +105,18 @@ class Dock:
             raise
         return cls(used, info, on_exit=on_exit, owns_client=client is None)
 
+    @classmethod
+    def list(cls: type[D], *, client: Client | None = None) -> List[D]:
+        """Return all Docks that you can see. The end of a `with` block leaves them alone."""
+        used = client or Client()
+        try:
+            found = used.list_docks(all=True)
+        except BaseException:
+            if client is None:
+                used.close()
+            raise
+        return [cls(used, info, on_exit="keep", owns_client=client is None) for info in found]
+
     def refresh(self) -> models.Dock:
         """Read the Dock again."""
         self.info = self.client.read_dock(self.id)
