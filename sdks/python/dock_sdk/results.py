@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from . import models
@@ -41,7 +41,7 @@ class ProcessInfo:
     exit_code: int | None
     signal: str | None
     reason: models.ProcessEndReason | None
-    details: models.DockProcess
+    details: models.DockProcess = field(repr=False)
 
 
 def exec_result(data: models.ExecResult) -> ExecResult:

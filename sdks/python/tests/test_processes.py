@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dock_sdk import AsyncClient, AsyncDockProcesses, Client, DockError, DockProcesses, OutputLostError, ProcessInput
+from dock_sdk import AsyncClient, AsyncDockProcesses, Client, ConflictError, DockError, DockProcesses, OutputLostError, ProcessInput
 
 from .conftest import LocalService, Request, Response, failure, success
 
@@ -189,6 +189,23 @@ def test_a_refused_write_leaves_the_input_usable(service: LocalService) -> None:
             stdin.write("lost")
         stdin.write("kept")
     assert program.received == b"kept"
+
+
+def test_says_why_a_process_takes_no_input(service: LocalService) -> None:
+    service.respond = lambda request: success(process(stdin={"offset": 0, "open": False}))
+    with Client(service.url, "k") as client, pytest.raises(ConflictError, match="stdin=True"):
+        DockProcesses(client, "d").attach(PID).stdin.write("x")
+
+
+def test_starts_words_or_a_line_in_a_folder(service: LocalService) -> None:
+    service.respond = lambda request: success(process())
+    with Client(service.url, "k") as client:
+        DockProcesses(client, "d").start(["ls", "a b"], cwd="project")
+        DockProcesses(client, "d").start("ls | wc", cwd="/tmp", stdin=True)
+    assert [json.loads(request.body) for request in service.requests] == [
+        {"stdin": False, "argv": ["ls", "a b"], "cwd": "/home/user/work/project"},
+        {"stdin": True, "command": "ls | wc", "cwd": "/tmp"},
+    ]
 
 
 async def test_a_cancelled_write_makes_the_input_unusable(service: LocalService) -> None:

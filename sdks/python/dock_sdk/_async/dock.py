@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import List, Literal, TypeVar
 
 from .. import models
-from .._text import is_id, shell_line
+from .._text import absolute_path, is_id, shell_line
 from ..errors import ClosedError, DockConnectionError, DockError, NotFoundError, has_code
 from ..results import ExecResult, exec_result
 from .connect import first_workspace
@@ -158,7 +158,7 @@ class AsyncDock:
         if env is not None:
             body["env"] = dict(env)
         if cwd is not None:
-            body["cwd"] = cwd
+            body["cwd"] = absolute_path(cwd)
         return exec_result(
             await self.client.exec_in_dock(
                 self.id,

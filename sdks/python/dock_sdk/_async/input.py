@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable
 
+from .. import models
 from .._retry import is_passing
-from ..errors import DockError, has_code
+from ..errors import ConflictError, DockError, has_code
 from .output import Source
 from .runtime import AsyncLock, AsyncStream
 from .waiting import until_reached
@@ -33,7 +34,11 @@ class AsyncProcessInput:
         async with self._lock:
             self._check()
             # Ask each time, because another program may have written in the meantime.
-            at = await self._offset()
+            stdin = await self._state()
+            if not stdin["open"]:
+                reason = "it was started without stdin=True, its input was closed, or it has ended"
+                raise ConflictError("conflict", 409, f"The process takes no input: {reason}.")
+            at = stdin["offset"]
             async for piece in _pieces(data):
                 await self._send(piece, at)
                 at += len(piece)
@@ -52,10 +57,10 @@ class AsyncProcessInput:
                 "An earlier write broke off, so nobody knows how much of it arrived. Start the process again.",
             )
 
-    async def _offset(self) -> int:
+    async def _state(self) -> models.ProcessStdin:
         client, dock_id, id = self._source.client, self._source.dock_id, self._source.id
         process = await until_reached(lambda: client.read_dock_process(dock_id, id))
-        return process["stdin"]["offset"]
+        return process["stdin"]
 
     async def _send(self, piece: bytes, start: int) -> None:
         source, end, at = self._source, start + len(piece), start
@@ -70,7 +75,7 @@ class AsyncProcessInput:
                 if not is_passing(error):
                     raise
                 # Some of it may have arrived.
-                at = min(end, await self._offset())
+                at = min(end, (await self._state())["offset"])
                 if at < end:
                     raise
 

@@ -9,6 +9,7 @@ from typing import List, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .. import models
+from .._text import absolute_path
 from ..results import OutputChunk, ProcessInfo, process_info
 from .input import AsyncProcessInput
 from .output import AsyncProcessOutputReader, Source, read_both
@@ -128,7 +129,7 @@ class AsyncDockProcesses:
         if env is not None:
             body["env"] = dict(env)
         if cwd is not None:
-            body["cwd"] = cwd
+            body["cwd"] = absolute_path(cwd)
         if pty is not None:
             body["pty"] = pty
         if timeout_seconds is not None:

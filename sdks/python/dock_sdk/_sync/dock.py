@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import List, Literal, TypeVar
 
 from .. import models
-from .._text import is_id, shell_line
+from .._text import absolute_path, is_id, shell_line
 from ..errors import ClosedError, DockConnectionError, DockError, NotFoundError, has_code
 from ..results import ExecResult, exec_result
 from .connect import first_workspace
@@ -159,7 +159,7 @@ class Dock:
         if env is not None:
             body["env"] = dict(env)
         if cwd is not None:
-            body["cwd"] = cwd
+            body["cwd"] = absolute_path(cwd)
         return exec_result(
             self.client.exec_in_dock(
                 self.id,

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .. import models
 from .._retry import is_passing
-from ..errors import DockError, has_code
+from ..errors import ConflictError, DockError, has_code
 from .output import Source
 from .runtime import Lock, Stream
 from .waiting import until_reached
@@ -34,7 +35,11 @@ class ProcessInput:
         with self._lock:
             self._check()
             # Ask each time, because another program may have written in the meantime.
-            at = self._offset()
+            stdin = self._state()
+            if not stdin["open"]:
+                reason = "it was started without stdin=True, its input was closed, or it has ended"
+                raise ConflictError("conflict", 409, f"The process takes no input: {reason}.")
+            at = stdin["offset"]
             for piece in _pieces(data):
                 self._send(piece, at)
                 at += len(piece)
@@ -53,10 +58,10 @@ class ProcessInput:
                 "An earlier write broke off, so nobody knows how much of it arrived. Start the process again.",
             )
 
-    def _offset(self) -> int:
+    def _state(self) -> models.ProcessStdin:
         client, dock_id, id = self._source.client, self._source.dock_id, self._source.id
         process = until_reached(lambda: client.read_dock_process(dock_id, id))
-        return process["stdin"]["offset"]
+        return process["stdin"]
 
     def _send(self, piece: bytes, start: int) -> None:
         source, end, at = self._source, start + len(piece), start
@@ -71,7 +76,7 @@ class ProcessInput:
                 if not is_passing(error):
                     raise
                 # Some of it may have arrived.
-                at = min(end, self._offset())
+                at = min(end, (self._state())["offset"])
                 if at < end:
                     raise
 

@@ -10,6 +10,7 @@ from typing import List, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .. import models
+from .._text import absolute_path
 from ..results import OutputChunk, ProcessInfo, process_info
 from .input import ProcessInput
 from .output import ProcessOutputReader, Source, read_both
@@ -129,7 +130,7 @@ class DockProcesses:
         if env is not None:
             body["env"] = dict(env)
         if cwd is not None:
-            body["cwd"] = cwd
+            body["cwd"] = absolute_path(cwd)
         if pty is not None:
             body["pty"] = pty
         if timeout_seconds is not None:
