@@ -52,6 +52,7 @@ module.exports = {
       copyFormat,
       foundation,
     ]),
+    only('docs', '^apps/docs/', [contract]),
     only('clients', '^apps/(dashboard|cli)/', [sdk]),
     only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol, copyFormat]),
     {

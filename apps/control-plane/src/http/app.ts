@@ -1,4 +1,5 @@
 /** The HTTP application: all routes of the contract, sign-in, the OpenAPI document, health, and host registration. */
+import { fileURLToPath } from 'node:url'
 import { openApiDocument, type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
@@ -7,6 +8,7 @@ import type { SignInRequest } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
 import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
+import { addDocsSite } from './docs-site.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
@@ -34,10 +36,15 @@ export type HttpOptions = UnsubscribePagesOptions & {
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
   /** Returns a join token for the embedded host, which builds images. Only root may request it. */
   issueJoinToken(): Promise<string>
+  /** The folder of the built documentation; `.tools/docs` when omitted. */
+  docsFolder?: string
   /** Rejects if the instance cannot serve requests. */
   checkHealth(): Promise<void>
   devicePages: Pick<DevicePagesOptions, 'approval' | 'socialProviders' | 'organizationsOf'>
 }
+
+/** Where script/install/docs builds the documentation. */
+const builtDocs = fileURLToPath(new URL('../../../../.tools/docs', import.meta.url))
 
 const signInBase = '/api/auth'
 
@@ -118,6 +125,7 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     apiUrl: options.apiUrl,
     signIn: options.signIn,
   })
+  addDocsSite(app, options.docsFolder ?? builtDocs)
 
   let document: string | undefined
   app.get('/openapi.json', (context) => {
