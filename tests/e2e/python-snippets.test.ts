@@ -8,7 +8,9 @@ import { freshName, useServer } from './support/use-server.ts'
 
 const { admin } = useServer()
 
-it.each(['sdks/python/README.md', 'docs/sdk.md'])('runs the Python of %s', async (document) => {
+const documents = ['sdks/python/README.md', 'docs/python.md', 'docs/sdk.md']
+
+it.each(documents)('runs the Python of %s', async (document) => {
   const home = await mkdtemp(join(tmpdir(), 'dock-snippets-'))
   onTestFinished(() => rm(home, { recursive: true }))
   const place = { ...admin, home, name: freshName('snippets'), scenario: '', upload: '', download: '' }
