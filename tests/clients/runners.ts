@@ -1,5 +1,6 @@
 /** The clients that do the scenario. README.md says how to add one. */
 import { chromium } from './chromium.ts'
+import { commandLine } from './command-line.ts'
 import { program, type Runner } from './program.ts'
 import { typescriptProgram } from './typescript-program.ts'
 
@@ -8,6 +9,7 @@ export const runners: readonly [name: string, run: Runner][] = [
   ['TypeScript SDK in Chromium', chromium],
   ['Python SDK', program('/usr/bin/python3', 'tests/clients/python-sync.py')],
   ['Python SDK in asyncio', program('/usr/bin/python3', 'tests/clients/python-asyncio.py')],
+  ['command line', commandLine],
 ]
 
 export { program }

@@ -164,3 +164,140 @@ describe('a copy', () => {
     expect(await readdir(outside)).toEqual([])
   })
 })
+
+describe('a sync', () => {
+  it('copies what has changed, deletes if told so, and writes through no link', async () => {
+    await mkdir(work('project/src'), { recursive: true })
+    await mkdir(work('project/node_modules'), { recursive: true })
+    for (const file of ['a', 'src/b', 'node_modules/c']) await writeFile(work('project', file), file)
+    const up = (): Promise<{ copied: string[]; deleted: string[] }> =>
+      cli.json('sync', 'project', `${name}:project`, '--exclude', 'node_modules', '--delete', '--yes')
+    expect((await up()).copied.sort()).toEqual(['a', 'src/b'])
+    await writeFile(work('project/a'), 'changed')
+    await run(server, dock.id, 'touch project/extra')
+    expect(await up()).toEqual({ copied: ['a'], deleted: ['extra'] })
+    expect(await cli.json('sync', `${name}:project`, 'synced')).toMatchObject({
+      copied: expect.arrayContaining(['a', 'src/b']),
+    })
+    expect(await readFile(work('synced/a'), 'utf8')).toBe('changed')
+    await mkdir(work('elsewhere'))
+    await symlink(work('elsewhere'), work('synced/link'))
+    await run(server, dock.id, 'mkdir project/link && echo bad >project/link/file')
+    expect(await cli.run(['sync', `${name}:project`, 'synced'])).toMatchObject({ code: 1 })
+    expect(await readdir(work('elsewhere'))).toEqual([])
+  })
+})
+
+describe('ssh', () => {
+  it('knows the Docks by name after config-ssh: ssh, scp, rsync, git', async () => {
+    await cli.bash('ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519')
+    expect(await cli.json('ssh-key', 'add', '--name', name)).toMatchObject({ name })
+    await cli.bash('printf "Host other\\n  Port 9\\n" >~/.ssh/config')
+    expect(await cli.json('config-ssh', '--yes')).toContainEqual({ host: name, dockId: dock.id })
+    // ssh finds its files by the account and not by HOME.
+    const { code, stdout, stderr } = await cli.bash(`set -e
+      sed -i "s|Include dock_config|Include $HOME/.ssh/dock_config|" ~/.ssh/config
+      options="-F $HOME/.ssh/config -i $HOME/.ssh/id_ed25519 -o BatchMode=yes -o LogLevel=ERROR"
+      ssh $options ${name} 'echo ssh'; echo file >file; scp -q $options file ${name}:copied
+      rsync -e "ssh $options" ${name}.dock:copied back-by-rsync; cat back-by-rsync
+      ssh $options ${name} git init -q --bare repo.git
+      git init -q repo; cd repo; git -c user.name=A -c user.email=a@b commit -q --allow-empty -m first
+      GIT_SSH_COMMAND="ssh $options" git push -q ${name}:repo.git HEAD:refs/heads/main; echo pushed
+      cd ..; dock forward ${name} --help | head -1`)
+    expect({ code, stdout, stderr }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('ssh\nfile\npushed\n'),
+    })
+    expect(await cli.json('ssh-key', 'rm', name, '--yes')).toMatchObject({ deleted: true })
+  })
+})
+
+describe('every command', () => {
+  const table: readonly string[] = [
+    ...[
+      'whoami',
+      'ls',
+      'show DOCK',
+      'ps DOCK',
+      'logs DOCK',
+      'stats DOCK',
+      'port ls DOCK',
+      'port expose DOCK 3000',
+      'open',
+    ],
+    ...[
+      'open DOCK 3000',
+      'port close DOCK 3000',
+      'snapshot ls DOCK',
+      'template ls',
+      'env ls',
+      'env show default',
+      'org ls',
+    ],
+    ...[
+      'org members',
+      'org limits',
+      'workspace ls',
+      'key ls',
+      'ssh-key ls',
+      'webhook ls',
+      'host ls',
+      'api /v1/docks?all=true',
+    ],
+    ...['completion bash', 'ssh DOCK', 'exec -d DOCK true', 'exec DOCK true'],
+  ]
+  it('prints JSON with --json', { timeout: 60_000 }, async () => {
+    await cli.run(['exec', name, 'true'])
+    const ended = await Promise.all(
+      table.map(async (line) => ({
+        line,
+        ...(await cli.run(['--json', ...line.replace('DOCK', name).split(' ')])),
+      })),
+    )
+    for (const { line, code, stdout, stderr } of ended) {
+      expect([line, code, stderr]).toEqual([line, 0, ''])
+      expect(() => JSON.parse(stdout), line).not.toThrow()
+    }
+  })
+
+  it('reports errors as JSON, with the exit code of the table', { timeout: 60_000 }, async () => {
+    const wrong: readonly [string, number][] = [
+      ...(
+        [
+          'show none',
+          'cp none:a b',
+          'snapshot cat none /a',
+          'env show none',
+          'key rm none',
+          'org members none',
+        ] as const
+      ).map((line): [string, number] => [line, 5]),
+      ...([
+        ['nonsense', 2],
+        ['port web 3000', 2],
+        ['rm none', 5],
+        ['host show none', 5],
+        ['api /v1/none', 5],
+      ] as [string, number][]),
+      ...([
+        ['exec none true', 5],
+        ['create --memory x', 2],
+        ['create --memory 999G', 1],
+        ['webhook create', 4],
+      ] as [string, number][]),
+    ]
+    for (const [line, expected] of wrong) {
+      const { code, stdout, stderr } = await cli.run(['--json', ...line.split(' ')])
+      expect([line, code]).toEqual([line, expected])
+      expect(() => JSON.parse(stderr || stdout), line).not.toThrow()
+    }
+  })
+
+  it('warns before a key is sent over a plain connection', async () => {
+    const env = { DOCK_URL: 'http://192.0.2.1:9', DOCK_API_KEY: 'dock_secret_key' }
+    const child = cli.start(['ls'], { env })
+    const [warning] = (await once(child.stderr, 'data')) as [Buffer]
+    child.kill('SIGKILL')
+    expect(String(warning)).toContain('not encrypted')
+  })
+})

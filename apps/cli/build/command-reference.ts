@@ -20,7 +20,11 @@ const row = (command: Command): string =>
 
 /** Returns the document with the table of commands as it is now. */
 export function withCommandReference(document: string): string {
-  const table = ['| Command | What it does | Flags |', '|---|---|---|', ...commands.map(row)].join('\n')
+  const table = [
+    '| Command | What it does | Flags |',
+    '|---|---|---|',
+    ...commands.filter((each) => !each.isHidden).map(row),
+  ].join('\n')
   const all = `Every command has these flags: ${globalFlags.map((flag) => `${flagCell(flag)} (${flag.about})`).join(', ')}.`
   const [before, after] = [document.split(begin)[0]!, document.split(end)[1]]
   if (after === undefined) throw new Error(`docs/cli.md needs the lines ${begin} and ${end}`)

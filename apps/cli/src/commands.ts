@@ -1,13 +1,33 @@
 /** All commands, in the order of the help. */
+import { api } from './commands/api.ts'
+import { completeCommand, completion } from './commands/completion.ts'
+import { configSsh } from './commands/config-ssh.ts'
 import { cp } from './commands/copy.ts'
 import { branch, create, ls, resume, rm, show, stop } from './commands/docks.ts'
+import { doctor } from './commands/doctor.ts'
+import { environmentCommands } from './commands/environments.ts'
 import { exec, shell } from './commands/exec.ts'
+import { hostCommands } from './commands/hosts.ts'
+import { keyCommands } from './commands/keys.ts'
 import { login, logout, whoami } from './commands/login.ts'
+import { organizationCommands } from './commands/organizations.ts'
+import { portCommands } from './commands/ports.ts'
+import { logs, ps, stats } from './commands/processes.ts'
+import { snapshotCommands } from './commands/snapshots.ts'
 import { ssh } from './commands/ssh.ts'
+import { sync } from './commands/sync.ts'
+import { templateCommands } from './commands/templates.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import type { Command } from './program/command.ts'
 
 export const commands: readonly Command[] = [
   ...[login, logout, whoami],
-  ...[create, ls, show, exec, shell, ssh, cp],
+  ...[create, ls, show, exec, shell, ssh, configSsh, cp, sync],
+  ...portCommands,
+  ...[ps, logs, stats],
   ...[stop, resume, branch, rm],
+  ...[...snapshotCommands, ...templateCommands, ...environmentCommands],
+  ...[...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
+  ...[api, completion, doctor],
+  completeCommand(() => commands),
 ]

@@ -33,6 +33,8 @@ export type Command = {
   args?: readonly Argument[]
   flags?: readonly Flag[]
   examples?: readonly string[]
+  /** Neither shown nor completed. */
+  isHidden?: true
   /** What follows the arguments is a command for the Dock, with flags of its own. */
   takesCommand?: true
   /** A failure of the service is 255, as in ssh. */

@@ -47,7 +47,8 @@ const listOf = (commands: readonly Command[], path: readonly string[]): string[]
 }
 
 /** Returns the help for a command, a group of commands, or all of `dock`. */
-export function helpText(commands: readonly Command[], path: readonly string[]): string {
+export function helpText(all: readonly Command[], path: readonly string[]): string {
+  const commands = all.filter((each) => !each.isHidden)
   const command = commands.find((each) => each.path.join(' ') === path.join(' '))
   if (command) return `${commandHelp(command).join('\n')}\n`
   const whole = ['dock', ...path].join(' ')

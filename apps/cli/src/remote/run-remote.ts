@@ -69,6 +69,9 @@ const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoExceptio
  */
 export const gate: string = 'read -rN1\n'
 
+/** Returns a client that sends its requests with this function. */
+export type ClientWith = (send: typeof fetch) => Promise<Client>
+
 /** A fetch that calls `opened` for each output that is being read. */
 const watchingFetch =
   (opened: () => void): typeof fetch =>
@@ -80,7 +83,7 @@ const watchingFetch =
 
 /** Runs the command to its end and returns its exit code. */
 export async function runRemote(
-  clientWith: (send: typeof fetch) => Promise<Client>,
+  clientWith: ClientWith,
   info: DockInfo,
   command: string,
   { isInput, env, cwd, timeoutSeconds }: RemoteOptions,

@@ -1,85 +1,67 @@
-/** Sign-in by a code that a person confirms in a browser (RFC 8628). */
+/** Sign-in by a code that a person confirms in a browser. docs/device-sign-in.md describes the exchange. */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, createClient, hasCode } from '@dock/sdk'
 import { cleanText } from '../output/clean-text.ts'
 import type { Context } from '../program/context.ts'
 import { LocalError } from '../program/failures.ts'
 import { openPage, webAddress } from './open-page.ts'
 
-type Reply = Record<string, unknown>
+export type NewKey = { apiKey: string; keyId: string }
 
-const post = async (url: string, path: string, body: Reply): Promise<{ status: number; reply: Reply }> => {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
-    redirect: 'error',
-  }).catch((error: unknown) => {
-    throw new LocalError('connection_failed', `${url} cannot be reached: ${(error as Error).message}`)
+/** A client that sends no key: the SDK would send `DOCK_API_KEY`, which may belong to another service. */
+const clientWithoutKey = (url: string): Client =>
+  createClient({
+    baseUrl: url,
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.delete('authorization')
+      return fetch(input, { ...init, headers, redirect: 'error' })
+    },
   })
-  const envelope = (await response.json().catch(() => ({}))) as Reply
-  const data =
-    typeof envelope.data === 'object' && envelope.data !== null ? (envelope.data as Reply) : envelope
-  return { status: response.status, reply: data }
-}
 
-const textOf = (reply: Reply, ...names: string[]): string | undefined => {
-  for (const name of names) if (typeof reply[name] === 'string') return reply[name]
-  return undefined
-}
+const shownCode = (code: unknown): string => cleanText(String(code)).slice(0, 40)
 
-const numberOf = (reply: Reply, name: string, fallback: number, most: number): number => {
-  const value = reply[name]
-  return typeof value === 'number' && value > 0 ? Math.min(value, most) : fallback
-}
+const secondsOf = (seconds: unknown): number =>
+  typeof seconds === 'number' && seconds >= 1 ? Math.min(seconds, 60) : 5
 
-/** Returns the name of the key that the sign-in makes. */
-const keyName = (): string => `dock on ${cleanText(hostname()).slice(0, 60)}`
-
-const show = async (context: Context, reply: Reply): Promise<void> => {
-  const userCode = textOf(reply, 'user_code', 'userCode') ?? ''
-  const page = webAddress(textOf(reply, 'verification_uri', 'verificationUri') ?? '')
-  const whole = textOf(reply, 'verification_uri_complete', 'verificationUriComplete')
-  const wholePage = whole === undefined ? page : webAddress(whole)
-  context.out.clear()
-  // Needed for the sign-in, so it is shown also in quiet mode. What the service named is cleaned.
-  process.stderr.write(`Open ${cleanText(page)} and enter the code: ${cleanText(userCode).slice(0, 40)}\n`)
-  if (context.isInteractive && !(await openPage(wholePage)))
-    context.out.note('No browser was found on this computer. Open the page on any other.')
-}
-
-/** Shows the code, waits until it is confirmed, and returns the new key. */
-export async function signInByDevice(
-  context: Context,
-  url: string,
-): Promise<{ apiKey: string; keyId: string | undefined }> {
-  const name = keyName()
-  const begun = await post(url, '/v1/device/code', { client_id: 'dock-cli', name })
-  const deviceCode = textOf(begun.reply, 'device_code', 'deviceCode')
-  if (begun.status >= 400 || deviceCode === undefined)
-    throw new LocalError(
-      'device_sign_in_unavailable',
-      `${url} offers no sign-in by code (HTTP ${begun.status}). Make an API key in its dashboard, and run: dock login ${url} --key`,
-    )
-  await show(context, begun.reply)
-  const deadline = Date.now() + numberOf(begun.reply, 'expires_in', 600, 3600) * 1000
-  let seconds = numberOf(begun.reply, 'interval', 5, 60)
-  const wait = async (): Promise<{ apiKey: string; keyId: string | undefined }> => {
-    while (Date.now() < deadline) {
-      await sleep(seconds * 1000)
-      const { reply } = await post(url, '/v1/device/token', {
-        ...{ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'dock-cli' },
-        device_code: deviceCode,
-      })
-      const apiKey = textOf(reply, 'apiKey', 'access_token', 'api_key')
-      if (apiKey !== undefined) return { apiKey, keyId: textOf(reply, 'keyId', 'id') }
-      const state = textOf(reply, 'error', 'code', 'status', 'state')
-      if (state === 'slow_down') seconds += 5
-      else if (state === 'access_denied')
-        throw new LocalError('access_denied', 'The sign-in was refused in the browser.')
-      else if (state !== 'authorization_pending' && state !== 'pending' && state !== 'rate_limited') break
+/** Asks until the person has decided. */
+const untilApproved = async (
+  client: Client,
+  deviceCode: string,
+  first: number,
+  until: number,
+): Promise<NewKey> => {
+  let seconds = first
+  while (Date.now() < until) {
+    await sleep(seconds * 1000)
+    try {
+      const progress = await client.call('redeemDeviceCode', { body: { deviceCode } })
+      if (progress.state === 'approved') return { apiKey: progress.apiKey, keyId: progress.id }
+      seconds = secondsOf(progress.intervalSeconds)
+    } catch (error) {
+      if (hasCode(error, 'forbidden'))
+        throw new LocalError('access_denied', 'The sign-in was denied in the browser.')
+      if (!hasCode(error, 'rate_limited', 'service_unavailable', 'connection_failed')) throw error
     }
-    throw new LocalError('device_code_expired', 'The code was not confirmed in time. Run dock login again.')
   }
-  return context.out.wait('Waiting until you confirm the code', wait())
+  throw new LocalError('device_code_expired', 'The code was not confirmed in time. Run dock login again.')
+}
+
+/** Shows the code, waits until a person has confirmed it, and returns the new key. */
+export async function signInByDevice(context: Context, url: string): Promise<NewKey> {
+  const client = clientWithoutKey(url)
+  const machineName = cleanText(hostname()).slice(0, 100) || 'a computer'
+  const code = await client.call('createDeviceCode', { body: { machineName } })
+  const page = webAddress(code.verificationUrl)
+  const whole = webAddress(code.verificationUrlComplete)
+  // Needed for the sign-in, so it is shown in quiet mode too. What the service named is cleaned.
+  context.out.stderr.write(
+    `Open ${cleanText(page)} and compare or enter the code: ${shownCode(code.userCode)}\n`,
+  )
+  if (context.isInteractive && !(await openPage(whole)))
+    context.out.note('No browser was found on this computer. Open the page on any other.')
+  const until = Math.min(Date.parse(code.expiresAt) || 0, Date.now() + 3_600_000)
+  const work = untilApproved(client, code.deviceCode, secondsOf(code.intervalSeconds), until)
+  return context.out.wait('Waiting until you confirm the code', work)
 }

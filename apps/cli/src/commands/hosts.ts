@@ -1,0 +1,54 @@
+import { pick } from '../docks/pick.ts'
+import { formatAge, formatBytes } from '../output/formats.ts'
+import type { Command } from '../program/command.ts'
+
+const list: Command = {
+  path: ['host', 'ls'],
+  summary: 'List the hosts of the instance; for its admins',
+  async run(context) {
+    const all = await (await context.client()).call('listHosts')
+    context.out.result(all, () =>
+      context.out.table(
+        ['ID', 'STATE', 'DOCKS', 'CPUS', 'MEMORY', 'DISK', 'SEEN'],
+        all.map((each) => [
+          ...[each.id, each.state, `${each.runningDocks} of ${each.maxDocks}`, String(each.vcpuTotal)],
+          ...[formatBytes(each.memTotalBytes), formatBytes(each.diskTotalBytes)],
+          `${formatAge(each.lastHeartbeatAt)} ago`,
+        ]),
+      ),
+    )
+  },
+}
+
+const show: Command = {
+  path: ['host', 'show'],
+  summary: 'Show a host with the Docks on it; for admins of the instance',
+  args: [{ name: 'HOST' }],
+  async run(context, input) {
+    const client = await context.client()
+    const { id } = pick('host', await client.call('listHosts'), input.arg('HOST'), ({ address }) => [address])
+    const host = await client.call('readHost', { params: { id } })
+    context.out.result(host, () => {
+      context.out.fields([
+        ['id', host.id],
+        ['state', host.state],
+        ['address', host.address],
+        ['kernel', host.kernelRelease],
+        ['runtime', host.runtime],
+      ])
+      context.out.table(
+        ['DOCK', 'STATE', 'WORKSPACE', 'ORGANIZATION', 'ID'],
+        host.docks.map((each) => [
+          each.name ?? '–',
+          each.state,
+          each.workspaceName,
+          each.organizationName,
+          each.id,
+        ]),
+        { ids: host.docks.map((each) => each.id), empty: 'No Dock is on it.' },
+      )
+    })
+  },
+}
+
+export const hostCommands: readonly Command[] = [list, show]

@@ -1,0 +1,145 @@
+import { pick } from '../docks/pick.ts'
+import { findOrganization, listWorkspaces } from '../docks/workspaces.ts'
+import { formatAge } from '../output/formats.ts'
+import type { Argument, Command, Flag } from '../program/command.ts'
+
+const orgFlag: Flag = {
+  name: 'org',
+  value: 'ORGANIZATION',
+  about: 'the organization; without it your first one',
+}
+const organizationArgument: Argument = { name: 'ORGANIZATION', isOptional: true }
+
+const listOrganizations: Command = {
+  path: ['org', 'ls'],
+  summary: 'List your organizations',
+  async run(context) {
+    const all = await (await context.client()).call('listOrganizations')
+    context.out.result(all, () =>
+      context.out.table(
+        ['NAME', 'SLUG', 'ROLE', 'SEATS', 'AGE', 'ID'],
+        all.map((each) => [
+          ...[each.name, each.slug, each.role, String(each.seats), formatAge(each.createdAt), each.id],
+        ]),
+        { ids: all.map(({ id }) => id) },
+      ),
+    )
+  },
+}
+
+const members: Command = {
+  path: ['org', 'members'],
+  summary: 'List the members of an organization',
+  args: [organizationArgument],
+  async run(context, input) {
+    const client = await context.client()
+    const { id } = await findOrganization(client, input.optional('ORGANIZATION'))
+    const all = await client.call('listMembers', { params: { id } })
+    context.out.result(all, () =>
+      context.out.table(
+        ['EMAIL', 'ROLE', 'SINCE', 'ID'],
+        all.map((each) => [each.email, each.role, formatAge(each.createdAt), each.userId]),
+        { ids: all.map(({ userId }) => userId) },
+      ),
+    )
+  },
+}
+
+const invite: Command = {
+  path: ['org', 'invite'],
+  summary: 'Invite somebody by email',
+  args: [{ name: 'EMAIL' }],
+  flags: [
+    orgFlag,
+    { name: 'role', value: 'ROLE', about: 'their role', choices: ['member', 'admin', 'owner'] },
+  ],
+  async run(context, input) {
+    const client = await context.client()
+    const { id } = await findOrganization(client, input.text('org'))
+    const role = input.text('role') as 'member' | 'admin' | 'owner' | undefined
+    const body = { email: input.arg('EMAIL'), ...(role === undefined ? {} : { role }) }
+    const answer = await client.call('inviteMember', { params: { id }, body })
+    context.out.result(answer, () => context.out.note(`Invited ${input.arg('EMAIL')}.`))
+  },
+}
+
+const limits: Command = {
+  path: ['org', 'limits'],
+  summary: 'Show what an organization may use, and uses',
+  args: [organizationArgument],
+  async run(context, input) {
+    const client = await context.client()
+    const { id } = await findOrganization(client, input.optional('ORGANIZATION'))
+    const answer = await client.call('readOrganizationLimits', { params: { id } })
+    context.out.result(answer, () =>
+      context.out.table(
+        ['LIMIT', 'USED', 'MOST'],
+        Object.entries(answer.limits).map(([name, most]) => [
+          ...[name, String((answer.usage as Record<string, number>)[name] ?? 0), String(most)],
+        ]),
+      ),
+    )
+  },
+}
+
+const createOrganization: Command = {
+  path: ['org', 'create'],
+  summary: 'Make an organization',
+  args: [{ name: 'NAME' }],
+  async run(context, input) {
+    const made = await (await context.client()).call('createOrganization', {
+      body: { name: input.arg('NAME') },
+    })
+    context.out.result(made, () => context.out.line(context.out.isQuiet ? made.id : `Made ${made.slug}.`))
+  },
+}
+
+const listAllWorkspaces: Command = {
+  path: ['workspace', 'ls'],
+  summary: 'List your workspaces',
+  async run(context) {
+    const all = await listWorkspaces(await context.client())
+    context.out.result(all, () =>
+      context.out.table(
+        ['NAME', 'SLUG', 'ORGANIZATION', 'AGE', 'ID'],
+        all.map((each) => [each.name, each.slug, each.organization.slug, formatAge(each.createdAt), each.id]),
+        { ids: all.map(({ id }) => id) },
+      ),
+    )
+  },
+}
+
+const createWorkspace: Command = {
+  path: ['workspace', 'create'],
+  summary: 'Make a workspace',
+  args: [{ name: 'NAME' }],
+  flags: [orgFlag],
+  async run(context, input) {
+    const client = await context.client()
+    const { id: orgId } = await findOrganization(client, input.text('org'))
+    const made = await client.call('createWorkspace', {
+      params: { orgId },
+      body: { name: input.arg('NAME') },
+    })
+    context.out.result(made, () => context.out.line(context.out.isQuiet ? made.id : `Made ${made.slug}.`))
+  },
+}
+
+const removeWorkspace: Command = {
+  path: ['workspace', 'rm'],
+  summary: 'Delete an empty workspace',
+  args: [{ name: 'WORKSPACE' }],
+  async run(context, input) {
+    const client = await context.client()
+    const all = await listWorkspaces(client)
+    const found = pick('workspace', all, input.arg('WORKSPACE'), ({ slug, name }) => [slug, name])
+    await context.confirm(`Delete the workspace ${found.name}?`)
+    const answer = await client.call('deleteWorkspace', { params: { id: found.id } })
+    context.out.result({ id: found.id, ...answer }, () => context.out.note(`Deleted ${found.name}.`))
+  },
+}
+
+export const organizationCommands: readonly Command[] = [
+  ...[listOrganizations, createOrganization, members, invite, limits],
+  ...[listAllWorkspaces, createWorkspace, removeWorkspace],
+]

@@ -1,0 +1,146 @@
+import { createWriteStream } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client, Snapshot } from '@dock/sdk'
+import { dockByName, findDock } from '../docks/find-dock.ts'
+import { isId } from '../docks/pick.ts'
+import { formatAge, formatBytes } from '../output/formats.ts'
+import type { Argument, Command } from '../program/command.ts'
+import { LocalError, notFound } from '../program/failures.ts'
+import { dockArgument } from './docks.ts'
+
+const snapshotArgument: Argument = { name: 'SNAPSHOT', kind: 'dock' }
+const explained = 'SNAPSHOT is the id of a Snapshot, or a Dock: its latest one.'
+
+const allOf = async (client: Client, id: string): Promise<Snapshot[]> => {
+  const all: Snapshot[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.call('listDockSnapshots', { params: { id }, query: { limit: 100, cursor } })
+    all.push(...page.snapshots)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return all
+}
+
+/** Returns the id of the Snapshot that is named. */
+const findSnapshot = async (client: Client, text: string): Promise<string> => {
+  if (isId(text)) {
+    const isDock = await client.call('readDock', { params: { id: text } }).then(
+      () => true,
+      () => false,
+    )
+    if (!isDock) return text
+  }
+  const dock = await dockByName(client, text)
+  const latest = await client.call('readLatestSnapshot', { params: { id: dock.id } })
+  if (!latest)
+    throw notFound(
+      `${dock.name ?? dock.id} has no Snapshot. A stop makes one: dock stop ${dock.name ?? dock.id}`,
+    )
+  return latest.id
+}
+
+const list: Command = {
+  path: ['snapshot', 'ls'],
+  summary: 'List the Snapshots of a Dock',
+  args: [dockArgument],
+  async run(context, input) {
+    const dock = await findDock(context, input.optional('DOCK'))
+    const snapshots = await context.out.wait('Listing', allOf(await context.client(), dock.id))
+    context.out.result(snapshots, () =>
+      context.out.table(
+        ['ID', 'STATE', 'SIZE', 'AGE'],
+        snapshots.map((each) => [
+          each.id,
+          each.status,
+          formatBytes(each.sizeBytes),
+          formatAge(each.createdAt),
+        ]),
+        { empty: 'There is no Snapshot. A stop makes one.' },
+      ),
+    )
+  },
+}
+
+const tree: Command = {
+  path: ['snapshot', 'tree'],
+  summary: 'List the files in a Snapshot',
+  details: explained,
+  args: [snapshotArgument, { name: 'FOLDER', isOptional: true }],
+  async run(context, input) {
+    const client = await context.client()
+    const id = await findSnapshot(client, input.arg('SNAPSHOT'))
+    const whole = await context.out.wait('Listing', client.call('readSnapshotTree', { params: { id } }))
+    const folder = (input.optional('FOLDER') ?? '').replace(/^\/+|\/+$/g, '')
+    const files = whole.files.filter(
+      ({ path }) => folder === '' || `${path.replace(/^\/+/, '')}/`.startsWith(`${folder}/`),
+    )
+    context.out.result({ ...whole, files }, () =>
+      context.out.table(
+        ['PATH', 'SIZE'],
+        files.map(({ path, size }) => [path, formatBytes(size)]),
+        { empty: 'There is no file.' },
+      ),
+    )
+  },
+}
+
+const openFile = async (client: Client, snapshot: string, path: string) => {
+  const id = await findSnapshot(client, snapshot)
+  const response = await client.open('readSnapshotFile', { params: { id }, query: { path } })
+  return { id, body: Readable.fromWeb(response.body as import('node:stream/web').ReadableStream) }
+}
+
+const pathArgument: Argument = { name: 'PATH' }
+
+const cat: Command = {
+  path: ['snapshot', 'cat'],
+  summary: 'Print a file of a Snapshot',
+  details: explained,
+  args: [snapshotArgument, pathArgument],
+  async run(context, input) {
+    const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), input.arg('PATH'))
+    if (!context.out.isJson) return pipeline(body, process.stdout, { end: false })
+    let text = ''
+    for await (const chunk of body.setEncoding('utf8')) text += String(chunk)
+    context.out.result({ snapshotId: id, path: input.arg('PATH'), text }, () => undefined)
+  },
+}
+
+const get: Command = {
+  path: ['snapshot', 'get'],
+  summary: 'Save a file of a Snapshot here',
+  details: explained,
+  args: [snapshotArgument, pathArgument, { name: 'FILE', kind: 'file', isOptional: true }],
+  async run(context, input) {
+    const path = input.arg('PATH')
+    const target = input.optional('FILE') ?? basename(path)
+    if (await lstat(target).catch(() => null)) {
+      if ((await lstat(target)).isSymbolicLink())
+        throw new LocalError('local_file', `${target} is a link. Remove it first.`)
+      await context.confirm(`Replace ${target}?`)
+    }
+    const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), path)
+    await context.out.wait(`Saving ${target}`, pipeline(body, createWriteStream(target)))
+    context.out.result({ snapshotId: id, path, file: target }, () => context.out.note(`Saved ${target}.`))
+  },
+}
+
+const remove: Command = {
+  path: ['snapshot', 'rm'],
+  summary: 'Delete a Snapshot',
+  args: [{ name: 'SNAPSHOT' }],
+  async run(context, input) {
+    const client = await context.client()
+    const id = await findSnapshot(client, input.arg('SNAPSHOT'))
+    await context.confirm(`Delete the Snapshot ${id}?`)
+    const headers = { 'x-confirm-delete': id }
+    const { operation } = await client.call('deleteSnapshot', { params: { id }, headers })
+    context.out.result({ id, operation }, () => context.out.note(`Deleted ${id}.`))
+  },
+}
+
+export const snapshotCommands: readonly Command[] = [list, tree, cat, get, remove]
