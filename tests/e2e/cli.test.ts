@@ -225,15 +225,7 @@ describe('every command', () => {
       'port expose DOCK 3000',
       'open',
     ],
-    ...[
-      'open DOCK 3000',
-      'port close DOCK 3000',
-      'snapshot ls DOCK',
-      'template ls',
-      'env ls',
-      'env show default',
-      'org ls',
-    ],
+    ...['open DOCK 3000', 'snapshot ls DOCK', 'template ls', 'env ls', 'env show default', 'org ls'],
     ...[
       'org members',
       'org limits',
@@ -258,6 +250,11 @@ describe('every command', () => {
       expect([line, code, stderr]).toEqual([line, 0, ''])
       expect(() => JSON.parse(stdout), line).not.toThrow()
     }
+  })
+
+  it('prints nothing but JSON when it has closed a port', async () => {
+    await cli.run(['port', 'expose', name, '3001'])
+    expect(await cli.json('port', 'close', name, '3001')).toEqual({ port: 3001, closed: true })
   })
 
   it('reports errors as JSON, with the exit code of the table', { timeout: 60_000 }, async () => {
