@@ -46,6 +46,10 @@ export async function makeView(settings: Settings, identity: { uid: number; gid:
   const compiledDir = join(checkoutDir, '.tools/compiled')
   const compiled = join(settings.checkout, '.tools/compiled')
   if ((await tryCommand('test', ['-d', compiled])).code === 0) await bind(compiled, compiledDir, true)
+  // Mounted also while empty: a site that is built later appears in it.
+  const docs = '.tools/docs'
+  await mkdir(join(settings.checkout, docs), { recursive: true })
+  await bind(join(settings.checkout, docs), join(checkoutDir, docs), true)
   const node = join(viewDir, 'node')
   await bind(process.execPath, node, true)
   const controlDir = join(viewDir, 'control')

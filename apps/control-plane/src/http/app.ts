@@ -36,7 +36,7 @@ export type HttpOptions = UnsubscribePagesOptions & {
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
   /** Returns a join token for the embedded host, which builds images. Only root may request it. */
   issueJoinToken(): Promise<string>
-  /** The folder of the built documentation; `.tools/docs` when omitted. */
+  /** The folder of the built documentation; `.tools/docs/site` when omitted. */
   docsFolder?: string
   /** Rejects if the instance cannot serve requests. */
   checkHealth(): Promise<void>
@@ -44,7 +44,7 @@ export type HttpOptions = UnsubscribePagesOptions & {
 }
 
 /** Where script/install/docs builds the documentation. */
-const builtDocs = fileURLToPath(new URL('../../../../.tools/docs', import.meta.url))
+const builtDocs = fileURLToPath(new URL('../../../../.tools/docs/site', import.meta.url))
 
 const signInBase = '/api/auth'
 
