@@ -19,13 +19,15 @@ import { runToEnd } from './run-to-end.ts'
 const signalMs = 10_000
 
 /**
- * Arguments: pid, marked bounding set, signal, `process` or `group`, and 1 for a pseudo-terminal. The bounding set proves
+ * Arguments: pid, marked bounding set, signal, `process`, `group` or `attached`, and 1 for a pseudo-terminal. The bounding set proves
  * that the pid is not another process by now. A program that was started from outside leads a process group; on a
  * pseudo-terminal, the child of the given process does.
  *
  * The hang-up of a terminal also reaches its foreground. gVisor tells nobody which group that is. These shells pass a
  * hang-up on to their jobs, also to the one in the foreground, and know which ones were disowned. For any other program,
  * every process of the terminal's session gets HUP; those of `nohup` and `setsid` are spared.
+ *
+ * Streams from outside the sandbox are the only descriptors whose link begins with `host:`.
  */
 const signalProgram = `
 lines=() caps=
@@ -36,7 +38,14 @@ done
 [ "$caps" = "$2" ] || exit 0
 leader=$1
 [ "$5" = 0 ] || leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
-if [ "$3 $4 $5" = "HUP group 1" ]; then
+if [ "$4 $5" = "attached 0" ]; then
+  mapfile -t folders < <(/usr/bin/pgrep --pgroup "$leader" | /usr/bin/sed 's|.*|/proc/&/fd|')
+  mapfile -t attached < <(/usr/bin/find "\${folders[@]}" -maxdepth 1 -lname 'host:*' -printf '%h\n' 2>/dev/null)
+  attached=("\${attached[@]#/proc/}")
+  kill -s "$3" -- "$leader" "\${attached[@]%/fd}" 2>/dev/null
+  exit 0
+fi
+if [ "$3 $5" = "HUP 1" ] && [ "$4" != process ]; then
   read -r name <"/proc/$leader/comm" || exit 0
   case $name in
     bash | zsh | fish | ksh*) kill -s HUP -- "-$leader"; kill -s CONT -- "-$leader" ;;

@@ -154,9 +154,10 @@ export type SignalName = keyof typeof signalNumbers
 
 /**
  * `group`: the process group of the program. With a pseudo-terminal, HUP to a group also reaches the group in the
- * foreground of the terminal, as the hang-up of a terminal does.
+ * foreground of the terminal, as the hang-up of a terminal does. `attached`: as `group`, but without a pseudo-terminal only
+ * the program and what holds one of its streams. A server whose output goes elsewhere is not attached.
  */
-export type SignalTarget = 'process' | 'group' | 'tree'
+export type SignalTarget = 'process' | 'group' | 'attached' | 'tree'
 
 export type ProcessRequest = {
   /** Program and arguments. A program without a slash is searched in the PATH of `env`. */

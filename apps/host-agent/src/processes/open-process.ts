@@ -18,7 +18,7 @@ export type DockProcess = {
   ended: Promise<ProcessEnd>
   /** Returns the line that the owner must read after the output: that processes were killed for memory. Otherwise null. */
   lastLine(end: ProcessEnd): string | null
-  /** Sends HUP to the program's process group and gives its streams up. Call it if its connection broke. */
+  /** Sends HUP to the program and to what holds its streams, and gives them up. Call it if its connection broke. */
   hangUp(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export async function openProcess(
           ? formatOutOfMemory(killedForMemory, dock.record?.spec?.memoryMiB ?? 0)
           : null,
       hangUp: async () => {
-        await driver.signalProcess?.(sandbox, opened.reference, 'HUP', 'group').catch((error: unknown) => {
+        await driver.signalProcess?.(sandbox, opened.reference, 'HUP', 'attached').catch((error: unknown) => {
           dock.logger.warn({ err: error, processId }, 'could not hang up a process')
         })
         for (const stream of [opened.stdin, opened.stdout, opened.stderr]) stream?.destroy()

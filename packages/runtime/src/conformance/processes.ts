@@ -143,6 +143,21 @@ export function describeProcesses(subject: Subject): void {
       await output(`kill ${pid}`)
     })
 
+    test('gets a signal with what is attached to its streams, and without other programs of its group', async ({
+      skip,
+    }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const opened = await bash('sleep 9914 & one=$!; sleep 9915 >/dev/null 2>&1 & echo $one $!; wait')
+      streamsOf(opened).stderr.resume()
+      const [attached = '', other = ''] = (await firstLine(streamsOf(opened).stdout)).split(' ')
+      await signal(opened, 'HUP', 'attached')
+      streamsOf(opened).stdout.resume()
+      expect(await opened.exited).toEqual({ exitCode: null, signal: 'HUP' })
+      await expect.poll(() => isAlive(attached), patiently).toBe(false)
+      expect(await isAlive(other)).toBe(true)
+      await output(`kill ${other}`)
+    })
+
     test('gets signals alone, with its group, or with its tree', async ({ skip }) => {
       if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
       const script =

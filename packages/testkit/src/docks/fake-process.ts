@@ -80,7 +80,7 @@ export async function openFakeProcess(
     hangUp: () => {
       if (isOver) return
       left.reject(new HostUnreachable('the process was left'))
-      void local.signal('HUP', 'group').then(() => {
+      void local.signal('HUP', 'attached').then(() => {
         for (const stream of [local.stdin!, stdout, stderr]) stream.destroy()
       })
     },

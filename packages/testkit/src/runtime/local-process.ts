@@ -1,5 +1,6 @@
 /** Runs real programs of this machine with the streams of an attached process. Tests only. */
 import { execFile, spawn } from 'node:child_process'
+import { readdir, readlink } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import {
   ExecRefused,
@@ -28,6 +29,9 @@ export async function openLocalProcess(
   const { pty, cwd, descriptors } = request
   const { argv, env } = pty ? ptyProgram(request.argv, request.env, pty) : request
   const streams = descriptors ? null : new ProcessStreams({ isTerminal: pty !== undefined })
+  const links = await Promise.all(
+    (descriptors ?? streams!.descriptors).map((each) => readlink(`/proc/self/fd/${each}`)),
+  )
   const child = spawn(argv[0]!, argv.slice(1), {
     ...{ cwd, env, detached: true },
     stdio: [...(descriptors ?? streams!.descriptors)],
@@ -62,8 +66,12 @@ export async function openLocalProcess(
       const leader = pty ? ((await childrenOf(pid))[0] ?? 0) : pid
       if (leader === 0) return
       const foreground = pty && name === 'HUP' ? await foregroundOf(leader) : []
-      const targets =
-        target === 'group' ? [-leader, ...foreground] : target === 'tree' ? await treeOf(pid) : [leader]
+      if (target === 'attached' && !pty) {
+        for (const each of await attachedOf(leader, links)) sendSignal(each, name)
+        return
+      }
+      const isGroup = target === 'group' || target === 'attached'
+      const targets = isGroup ? [-leader, ...foreground] : target === 'tree' ? await treeOf(pid) : [leader]
       for (const each of targets) sendSignal(each, name)
     },
   }
@@ -82,6 +90,19 @@ const childrenOf = (pid: number): Promise<number[]> =>
     ({ stdout }) => stdout.trim().split('\n').map(Number),
     () => [],
   )
+
+/** The leader of a process group, and the members that have a file open to which one of the links leads. */
+const attachedOf = async (leader: number, links: readonly string[]): Promise<number[]> => {
+  const found = await run('/usr/bin/pgrep', ['--pgroup', String(leader)]).catch(() => ({ stdout: '' }))
+  const members = found.stdout.trim().split('\n').map(Number)
+  const isAttached = async (pid: number): Promise<boolean> => {
+    const names = await readdir(`/proc/${pid}/fd`).catch(() => [])
+    const open = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
+    return open.some((link) => links.includes(link))
+  }
+  const checks = await Promise.all(members.map(async (pid) => pid === leader || (await isAttached(pid))))
+  return members.filter((_, index) => checks[index])
+}
 
 /** The process group in the foreground of the terminal that the process leads, as a pid to signal. */
 const foregroundOf = (leader: number): Promise<number[]> =>
