@@ -18,6 +18,7 @@ const hostProtocol = '^packages/host-protocol/'
 const runtime = '^packages/runtime/'
 const copyFormat = '^packages/copy-format/'
 const sdk = '^packages/sdk/'
+const mcp = '^packages/mcp/'
 const engine = `${app}/engine/`
 const database = `${app}/database/`
 const mail = `${app}/mail/`
@@ -38,6 +39,7 @@ module.exports = {
     only('contract', '^packages/contract/', []),
     only('foundation', '^packages/foundation/', []),
     only('sdk', '^packages/sdk/', [contract, foundation]),
+    only('mcp', '^packages/mcp/', [sdk]),
     only('host-protocol', '^packages/host-protocol/', [contract, foundation]),
     only('copy-format', '^packages/copy-format/', []),
     only('runtime', '^packages/runtime/', [foundation]),
@@ -53,8 +55,14 @@ module.exports = {
       foundation,
     ]),
     only('docs', '^apps/docs/', [contract]),
-    only('clients', '^apps/(dashboard|cli)/', [sdk]),
-    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol, copyFormat]),
+    only('clients', '^apps/(dashboard|cli)/', [sdk, mcp]),
+    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol, copyFormat, mcp, sdk]),
+    {
+      name: 'only-the-mcp-endpoint-uses-a-client',
+      severity: 'error',
+      from: { path: `${app}/`, pathNot: [tests, `${app}/http/mcp-endpoint\\.ts$`] },
+      to: { path: [sdk, mcp] },
+    },
     {
       name: 'only-the-composition-names-a-driver',
       severity: 'error',

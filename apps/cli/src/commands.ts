@@ -10,6 +10,7 @@ import { exec, shell } from './commands/exec.ts'
 import { hostCommands } from './commands/hosts.ts'
 import { keyCommands } from './commands/keys.ts'
 import { login, logout, whoami } from './commands/login.ts'
+import { mcp } from './commands/mcp.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { portCommands } from './commands/ports.ts'
 import { logs, ps, stats } from './commands/processes.ts'
@@ -28,6 +29,6 @@ export const commands: readonly Command[] = [
   ...[stop, resume, branch, rm],
   ...[...snapshotCommands, ...templateCommands, ...environmentCommands],
   ...[...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
-  ...[api, completion, doctor],
+  ...[api, mcp, completion, doctor],
   completeCommand(() => commands),
 ]

@@ -233,6 +233,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       webhooks,
     },
   })
+  const origins = [new URL(config.apiUrl).origin, new URL(config.appUrl).origin]
   const app = createHttpApp({
     handlers,
     gate: {
@@ -240,7 +241,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
         authenticateApiKey: keys.authenticateApiKey,
         authenticateSession: accounts.authenticateSession,
         cookieName: accounts.cookieName,
-        origins: [new URL(config.apiUrl).origin, new URL(config.appUrl).origin],
+        origins,
         adminEmails: config.adminEmails,
       }),
       checkScope: createScopeCheck(organizations.memberships),
@@ -249,6 +250,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     metrics,
     apiUrl: config.apiUrl,
     cookieName: accounts.cookieName,
+    origins,
     trustedProxies: config.trustedProxies,
     signIn: accounts.signIn.handle,
     unsubscribing: notifications.unsubscribing,

@@ -11,6 +11,7 @@ import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
 import { addDocsSite } from './docs-site.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
+import { addMcpEndpoint } from './mcp-endpoint.ts'
 import type { Metrics } from './metrics.ts'
 import { anonymousBodyBytesMax, billingEventBytesMax, readJsonBody, readTextBody } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
@@ -26,6 +27,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   metrics: Metrics
   apiUrl: string
   cookieName: string
+  /** Origins of this service and of its dashboard. */
+  origins: readonly string[]
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
   /** Handles a request under /api/auth. */
@@ -126,6 +129,10 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     signIn: options.signIn,
   })
   addDocsSite(app, options.docsFolder ?? builtDocs)
+
+  addMcpEndpoint(app, {
+    ...{ credentials: gate.credentials, logger, apiUrl: options.apiUrl, origins: options.origins },
+  })
 
   let document: string | undefined
   app.get('/openapi.json', (context) => {
