@@ -20,7 +20,7 @@ export type LiveHolder = { userId: string; credentialId: string; instanceAdmin: 
 export type LiveHub = {
   /** Opens a stream that continues after `cursor`. Without a cursor, or with one that is too old, it begins now. */
   open(holder: LiveHolder, cursor: string | undefined): Promise<ReadableStream<Uint8Array>>
-  /** Returns the number of open streams, of one person or of all. */
+  /** Returns the number of streams that are open or being opened, of one person or of all. */
   count(userId?: string): number
   /** Reads new changes. Call it for each notification of the channel `live_changes`, and after reconnects. */
   wake(): void
@@ -42,8 +42,8 @@ export function createLiveHub({ db, clock, logger }: { db: Db; clock: Clock; log
   let cursor: string | undefined
   let queue: Promise<unknown> = Promise.resolve()
   let isAwake = false
-  /** Streams that are being opened. What changes meanwhile is read after them. */
-  let opening = 0
+  /** Streams that are being opened, and count as open. What changes meanwhile is read after them. */
+  const opening = new Set<LiveHolder>()
 
   /** Runs reads one after the other. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -72,7 +72,7 @@ export function createLiveHub({ db, clock, logger }: { db: Db; clock: Clock; log
     for (const reader of readers) sendTo(reader, batch)
   }
   const rest = (): void => {
-    if (readers.size === 0 && opening === 0) cursor = undefined
+    if (readers.size + opening.size === 0) cursor = undefined
   }
   const leave = (reader: Reader): void => {
     readers.delete(reader)
@@ -85,6 +85,7 @@ export function createLiveHub({ db, clock, logger }: { db: Db; clock: Clock; log
         ? await readChanges(db, { after, until: cursor, ...peopleOf([holder]) })
         : undefined
     const reader: Reader = { ...holder, stream: createEventStream(() => leave(reader)) }
+    opening.delete(holder)
     readers.add(reader)
     reader.stream.send(missed ? 'resumed' : 'ready', cursor, {})
     if (missed) sendTo(reader, missed)
@@ -92,19 +93,19 @@ export function createLiveHub({ db, clock, logger }: { db: Db; clock: Clock; log
   }
 
   return {
-    open: async (holder, after) => {
-      opening++
+    open: async ({ ...holder }, after) => {
+      opening.add(holder)
       try {
         return (await inTurn(() => openInTurn(holder, after))).body
       } finally {
-        opening--
+        opening.delete(holder)
         rest()
       }
     },
     count: (userId) =>
-      userId === undefined ? readers.size : [...readers].filter((reader) => reader.userId === userId).length,
+      [...readers, ...opening].filter((holder) => userId === undefined || holder.userId === userId).length,
     wake: () => {
-      if (isAwake || readers.size + opening === 0) return
+      if (isAwake || readers.size + opening.size === 0) return
       isAwake = true
       inTurn(readNew).catch((error: unknown) => {
         // Pages that reconnect continue from their own cursor, so nothing is lost.

@@ -201,6 +201,20 @@ it('has a limit of streams for each person', async () => {
   await Promise.all(streams.slice(1).map(({ leave }) => leave()))
 })
 
+it('has the same limit for streams that are opened at the same time', async () => {
+  const session = await signInAs(await addPerson(server))
+  const { streamsPerPersonMax } = limits.live
+  const responses = await Promise.all(
+    Array.from({ length: streamsPerPersonMax + 8 }, () => server.fetch('/api/live', { headers: session })),
+  )
+  const opened = responses.filter(({ status }) => status === 200)
+  expect([opened.length, responses.filter(({ status }) => status === 429).length]).toEqual([
+    streamsPerPersonMax,
+    8,
+  ])
+  await Promise.all(opened.map(({ body }) => body!.cancel()))
+})
+
 it('is refused to an API key', async () => {
   expect(await server.call('GET', '/api/live')).toMatchObject({
     status: 403,
