@@ -74,7 +74,7 @@ const proveCompletion = async (cli: Cli, name: keyof typeof shells, trap: string
       await shell.key('Tab')
       const screen = await shell.until(wanted)
       check(`${name} completes "${typed}"`, wanted.test(screen), screen.trim().split('\n').at(-1) ?? '')
-      await shell.key('C-c')
+      await shell.key('C-u')
     }
     await shell.type('dock show trap')
     await shell.key('Tab')
@@ -93,16 +93,15 @@ const proveCompletion = async (cli: Cli, name: keyof typeof shells, trap: string
   }
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-
+/** The fastest of some rounds: other programs on the machine only add to it. */
 const timeOf = async (cli: Cli, words: string[]): Promise<number> => {
   const times: number[] = []
-  for (let round = 0; round < 15; round++) {
+  for (let round = 0; round < 30; round++) {
     const began = performance.now()
     await run(process.execPath, words, { env: cli.env })
     times.push(performance.now() - began)
   }
-  return median(times)
+  return Math.min(...times)
 }
 
 /** The limits are 50 and 150 ms where Node itself takes 30; a slow machine gets as much more as Node needs more there. */
