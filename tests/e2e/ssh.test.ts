@@ -1,10 +1,12 @@
 /** The SSH gateway in front of a real Dock, used by the OpenSSH clients of this machine. */
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import type { Dock } from '@dock/contract'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSshClient, type Outcome, type SshClient } from '../api/ssh/ssh-client.ts'
@@ -202,6 +204,43 @@ for family, address in ((socket.AF_INET, ('127.0.0.1', 7878)), (socket.AF_UNIX, 
   })
 })
 
+describe('a Dock that replaced its sftp server', () => {
+  const program = '/usr/lib/openssh/sftp-server'
+  const replaceBy = (text: string): Promise<Outcome> =>
+    sshWith(
+      text,
+      `sudo cp -n ${program} ${program}.own; sudo tee ${program} >/dev/null; sudo chmod 755 ${program}`,
+    )
+  afterEach(() => ssh(`sudo cp ${program}.own ${program}`))
+
+  it.each([
+    ['writes without end', 'exec yes'],
+    ['never reads', 'exec sleep 1000'],
+  ])('by a program that %s harms only its own client', async (_, line) => {
+    expect(await replaceBy(`#!/bin/bash\n${line}\n`)).toMatchObject(succeeded)
+    const sftp = client.start('ssh', [...client.options(), '-s', '-l', name, '127.0.0.1', 'sftp'])
+    sftp.stdin.on('error', () => undefined).write(randomBytes(40_000_000))
+    sftp.stdout.pause()
+    const closed = once(sftp, 'exit')
+    expect(await ssh('echo works')).toMatchObject({ ...succeeded, stdout: 'works\n' })
+    sftp.kill('SIGKILL')
+    await closed
+    await expect.poll(() => run(server, dock.id, `pgrep -cf '^(yes|sleep 1000)$' || true`)).toBe('0\n')
+  })
+})
+
+it('ends a program whose output nobody reads any more', async () => {
+  const command = `ssh ${client.options().join(' ')} -l ${name} 127.0.0.1 'yes; echo "ended with $?" >&2' | head -n 1`
+  const child = client.start('bash', ['-c', command])
+  const seen = { stdout: '', stderr: '' }
+  for (const output of ['stdout', 'stderr'] as const)
+    child[output].on('data', (bytes: Buffer) => {
+      seen[output] += bytes
+    })
+  await once(child, 'close')
+  expect(seen).toEqual({ stdout: 'y\n', stderr: expect.stringContaining('ended with 1') })
+})
+
 it('resumes an archived Dock for a shell in a terminal, and for nothing else', async () => {
   await run(server, dock.id, 'echo kept >/home/user/note')
   await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
@@ -213,4 +252,32 @@ it('resumes an archived Dock for a shell in a terminal, and for nothing else', a
   expect(shell.stdout + shell.stderr).toMatch(/is ready after/)
   expect(shell.stdout).toContain('kept')
   expect(shell.code).toBe(5)
+})
+
+it('shows new host keys after script/rotate-ssh-host-keys, and former ones no more', async () => {
+  const keysOf = async (): Promise<string[]> => {
+    const { ssh: at } = await server.client.call('readConfig', {})
+    const scan = await client.run('bash', [
+      '-c',
+      `ssh-keyscan -p ${at?.port} 127.0.0.1 2>/dev/null | ssh-keygen -lf -`,
+    ])
+    return [...scan.stdout.matchAll(/SHA256:\S+/g)].map(([fingerprint]) => fingerprint).sort()
+  }
+  const before = await keysOf()
+  const script = new URL('../../script/rotate-ssh-host-keys', import.meta.url).pathname
+  const rotated = await promisify(execFile)(script, [], {
+    env: { PATH: process.env.PATH, HOME: client.folder, DOCK_DATA_DIR: server.dataDir },
+  })
+  const told = [...rotated.stdout.matchAll(/SHA256:\S+/g)].map(([fingerprint]) => fingerprint).sort()
+  expect(told).toHaveLength(2)
+  expect(rotated.stdout + rotated.stderr).not.toContain('PRIVATE KEY')
+  await expect.poll(keysOf).toEqual(told)
+  expect(told.filter((each) => before.includes(each))).toEqual([])
+  const refused = await ssh('true')
+  expect([refused.code, refused.stderr]).toEqual([
+    255,
+    expect.stringContaining('Host key verification failed'),
+  ])
+  await rm(join(client.folder, 'known_hosts'))
+  expect(await ssh('true')).toMatchObject({ code: 0 })
 })

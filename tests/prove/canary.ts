@@ -6,15 +6,17 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { WebSocket } from 'ws'
 import { type BenchServer, print, withServer } from '../../bench/parts/bench-server.ts'
 import { checkpoint, storedChunks } from '../../bench/parts/stored.ts'
+import { createSshClient } from '../api/ssh/ssh-client.ts'
 import { run } from '../e2e/support/dock.ts'
 import { capturesFolder, filesWith, textsIn } from '../e2e/support/search-files.ts'
+import { freePort } from '../e2e/support/server.ts'
 import { watchProcesses } from '../e2e/support/watch-processes.ts'
 
 const checkout = new URL('../..', import.meta.url).pathname
@@ -27,9 +29,17 @@ const canaries = {
   script: word('canarys'),
   command: word('canaryc'),
   provider: word('canaryp'),
+  ssh: word('canaryh'),
+  process: word('canaryk'),
 }
 /** Part of data that is not secret. A search that does not find it proves nothing. */
 const marker = word('marker')
+
+/** How a private key of SSH begins, as text and as Base64: host keys are stored, but only sealed. */
+const privateKeys = {
+  'private key of SSH': 'BEGIN OPENSSH PRIVATE KEY',
+  'private key of SSH in Base64': 'b3BlbnNzaC1rZXktdjEA',
+}
 
 let problems = 0
 const check = (what: string, holds: boolean, detail = ''): void => {
@@ -54,6 +64,39 @@ const shellIn = async ({ client, admin }: BenchServer, id: string): Promise<void
   socket.send(Buffer.from('echo "<$CANARY>"; exit\n'))
   await once(socket, 'close')
   check('a terminal has the variables', output.includes(`<${canaries.variable}>`))
+}
+
+/** Passes a secret through every way into a session and a kept process. */
+const useSessions = async ({ client: api }: BenchServer, id: string): Promise<void> => {
+  const { ssh: at } = await api.call('readConfig', {})
+  const client = await createSshClient(() => at?.port ?? 0)
+  try {
+    await api.call('addSshKey', {
+      body: { name: marker, publicKey: await client.makeKey('id', '-t', 'ed25519') },
+    })
+    const to = [...client.options(), '-l', id, '127.0.0.1']
+    // By variable and by input: the arguments of the client itself would be found on this machine.
+    await writeFile(join(client.folder, 'config'), `SetEnv GIVEN=${canaries.ssh}\n`)
+    const ran = await client.run('ssh', [...to, 'cat; echo " $GIVEN"'], canaries.ssh)
+    check(
+      'a session over SSH has its input and variables',
+      ran.stdout === `${canaries.ssh} ${canaries.ssh}\n`,
+    )
+    const typed = await client.run('ssh', [...to, '-tt'], ` echo "<${canaries.ssh}>"; exit\n`)
+    check('a terminal over SSH has its input', typed.stdout.includes(`<${canaries.ssh}>`))
+  } finally {
+    await client.remove()
+  }
+  const params = { id }
+  const started = await api.call('startDockProcess', {
+    params,
+    body: { command: 'cat; echo "$GIVEN" >&2', env: { GIVEN: canaries.process }, stdin: false },
+  })
+  const ended = await api.call('waitForDockProcess', {
+    params: { ...params, pid: started.id },
+    query: { timeoutSeconds: 30 },
+  })
+  check('a kept process has its variables', ended.stderr?.endOffset === canaries.process.length + 1)
 }
 
 /** Creates a Dock with every kind of secret and uses them. Returns the Dock's id and API key. */
@@ -89,6 +132,7 @@ const useSecrets = async (server: BenchServer): Promise<{ id: string; dockKey: s
   const expected = [canaries.command, variable, own, provider, canaries.command, file].join(' ')
   check('a command has all of them', ran.stdout.trim() === expected)
   await shellIn(server, id)
+  await useSessions(server, id)
   await client.call('setEnvironmentVariable', { params, body: { key: 'SECOND', value: canaries.variable } })
   await client.call('upgradeEnvironment', { params, body: {} })
   const dockKey = await run(server, id, 'printf %s "$DOCK_API_KEY"')
@@ -172,7 +216,8 @@ const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string,
     if (kind !== 'file') check(`captures: no ${kind}`, !found.has(secret))
 }
 
-await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1' }, async (server) => {
+const settings = { DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1', DOCK_SSH_PORT: String(await freePort()) }
+await withServer(settings, async (server) => {
   const control = controlProcess()
   const processes = watchProcesses({ ...canaries, marker })
   const { id, dockKey } = await useSecrets(server)
@@ -187,7 +232,8 @@ await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1' }, async (ser
   check(`processes: no secret in ${looks} passes over all processes`, bad.length === 0, bad.join(', '))
   const secrets = { ...canaries, 'key of the Dock': dockKey }
   await checkpoint(server.dataDir)
-  await searchFiles(server, secrets)
+  // Programs on a Dock's disk contain these words, too.
+  await searchFiles(server, { ...secrets, ...privateKeys })
   await searchCopies(server, secrets)
   await searchDisks(server, secrets)
 })
