@@ -42,6 +42,8 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
     knownDock(view, context).kept.require(processId)
     const { body } = context.req.raw
     const bytes = body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([])
+    // The link may break before the keeper reads the body. Without a listener, Node would end the agent.
+    bytes.on('error', () => undefined)
     return context.json(await keeper.writeInput(dockId, processId, offset, bytes))
   })
 }

@@ -224,3 +224,17 @@ it('keeps a Dock running while a host reports processes, also after a restart', 
   await world.modules.context.activity.settled()
   expect(await stateOf()).toBe('ready')
 })
+
+it('survives a caller who disconnects before the first byte of input is read', async () => {
+  const started = await start({ argv: ['cat'], stdin: true })
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.error(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })),
+  })
+  const written = writeInput(context, world.caller, placeOf(started), { offset: 0 }, broken)
+  expect(await outcomeOf(written)).not.toBe('succeeded')
+  expect(await writeInput(context, world.caller, placeOf(started), { offset: 0 }, input('ab'))).toEqual({
+    offset: 2,
+  })
+  await closeInput(context, world.caller, placeOf(started))
+  expect(await textOf(started)).toBe('ab')
+})

@@ -19,6 +19,9 @@ export async function writeInput(
 ): Promise<ProcessInput> {
   const close = context.streams.add(caller.userId)
   const bytes = Readable.fromWeb(body as NodeReadableStream)
+  // The caller may disconnect while nothing reads the body yet. Without a listener, Node would end this process. The
+  // reader of the body gets the error, too.
+  bytes.on('error', () => undefined)
   try {
     return await callHost(context, caller, params, (place) =>
       context.hosts.writeKeptInput(place, offset, bytes),
