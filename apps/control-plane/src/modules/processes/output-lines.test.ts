@@ -31,3 +31,19 @@ it('leaves no error unhandled if its sources break while its reader waits', asyn
   expect(unhandled).toEqual([])
   await expect(reader.read()).rejects.toThrow('the link broke')
 })
+
+it('splits what came at once into short lines, each with its own offset', async () => {
+  const body = new PassThrough()
+  const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
+  body.end(bytes)
+  const seen: Buffer[] = []
+  let at = 5
+  for await (const line of outputLines([{ name: 'stdout', first: 0, start: 5, body }])) {
+    expect(line.length).toBeLessThan(40_000)
+    const { offset, data } = JSON.parse(line.toString()) as { offset: number; data?: string }
+    expect(offset).toBe(at)
+    seen.push(Buffer.from(data ?? '', 'base64'))
+    at += seen.at(-1)!.length
+  }
+  expect(Buffer.concat(seen).equals(bytes)).toBe(true)
+})

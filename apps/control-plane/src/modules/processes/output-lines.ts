@@ -7,6 +7,9 @@ type Next = { output: NamedOutput; iterator: AsyncIterator<Buffer>; result: Iter
 
 const lineOf = (line: object): Buffer => Buffer.from(`${JSON.stringify(line)}\n`)
 
+/** A reader whose connections break often must get a whole line in between, or it never gets further. */
+const lineBytesMax = 24 * 1024
+
 /**
  * Yields `{stream, offset, data}` for each piece as it arrives, with its bytes in base64, and `{stream, offset, end: true}`
  * at the end of each stream. The order between the streams is the order of arrival.
@@ -35,8 +38,12 @@ export async function* outputLines(outputs: readonly NamedOutput[]): AsyncGenera
       yield lineOf({ stream: name, offset, end: true })
       continue
     }
-    offsets.set(name, offset + result.value.length)
+    const { value } = result
+    offsets.set(name, offset + value.length)
     waiting.set(name, next(output, iterator))
-    yield lineOf({ stream: name, offset, data: result.value.toString('base64') })
+    for (let at = 0; at < value.length; at += lineBytesMax) {
+      const data = value.subarray(at, at + lineBytesMax).toString('base64')
+      yield lineOf({ stream: name, offset: offset + at, data })
+    }
   }
 }
