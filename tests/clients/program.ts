@@ -35,7 +35,7 @@ export function program(file: string, ...args: string[]): Runner {
 
 /** Runs the program and returns what its last line of output says. */
 export async function runProgram(
-  { baseUrl, apiKey, name, scenario, upload, download, home }: ScenarioRun,
+  { baseUrl, apiKey, name, scenario, upload, download, home }: Omit<ScenarioRun, 'email' | 'password'>,
   file: string,
   args: readonly string[],
   more: Record<string, string> = {},

@@ -84,8 +84,9 @@ async function* packEntries(folder: Buffer, prefix: Buffer): AsyncGenerator<Uint
     const header = { name: path, mode: stats.mode & 0o777, modifiedAt: stats.mtime }
     if (stats.isFile()) yield* packFile(place, header)
     else if (stats.isSymbolicLink()) {
-      const target = await readlink(place, { encoding: 'buffer' })
-      yield entryBlocks({ ...header, type: '2', size: 0, target })
+      // Deno returns text whatever the encoding.
+      const target: Buffer | string = await readlink(place, { encoding: 'buffer' })
+      yield entryBlocks({ ...header, type: '2', size: 0, target: Buffer.from(target) })
     } else if (stats.isDirectory()) {
       const inside = Buffer.concat([path, slash])
       yield entryBlocks({ ...header, name: inside, type: '5', size: 0 })
