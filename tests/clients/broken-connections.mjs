@@ -5,7 +5,7 @@
 import process from 'node:process'
 
 const { Dock } = await import(process.env.DOCK_SDK)
-const lineCount = 15_000
+const lineCount = 10_000
 
 const dock = await Dock.get(process.env.DOCK_ID)
 
@@ -37,7 +37,7 @@ const input = async () => {
   const sink = await dock.spawn(['tee', 'received'], { stdin: true })
   const other = dock.processes.attach(sink.id)
   const write = async (handle, name) => {
-    for (let part = 0; part < 20; part++) {
+    for (let part = 0; part < 10; part++) {
       const lines = Array.from({ length: 500 }, (_, at) => `${name} ${part * 500 + at}\n`)
       await handle.stdin.write(lines.join(''))
     }

@@ -13,5 +13,5 @@ it('loses no byte of output or input, and repeats none, when connections break',
   onTestFinished(() => rm(home, { recursive: true }))
   const { result, cuts } = await runThroughCuts({ ...admin, home }, [process.execPath])
   expect(result).toEqual(nothingLost)
-  expect(cuts).toBeGreaterThan(10)
+  expect(cuts).toBeGreaterThan(5)
 })

@@ -79,7 +79,7 @@ try {
     )
     await prove(`${name}: connections that break`, async () => {
       const { result, cuts } = await runThroughCuts({ baseUrl, apiKey, home }, command)
-      return cuts > 10 ? compared(result, nothingLost) : `only ${cuts} connections broke`
+      return cuts > 5 ? compared(result, nothingLost) : `only ${cuts} connections broke`
     })
   }
 } finally {
