@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import { errorCodesByStatus } from './openapi/error-codes.ts'
 import { examples } from './openapi/examples.ts'
+import { fieldDescriptions } from './openapi/field-descriptions.ts'
 import { namedSchemas } from './openapi/named-schemas.ts'
 import { openApiDocument, openApiPath } from './openapi.ts'
 import type { Route } from './route.ts'
@@ -128,4 +129,10 @@ test('summaries are a line, descriptions are sentences, and extensions are marke
   }
   expect(document.paths['/v1/docks/{id}/files'].get['x-dock-extension']).toBe(true)
   expect(document.paths['/v1/docks/{id}'].get).not.toHaveProperty('x-dock-extension')
+})
+
+test('every description of a field is in the document', () => {
+  for (const [name, fields] of Object.entries(fieldDescriptions))
+    for (const [field, text] of Object.entries(fields))
+      expect(document.components.schemas[name]?.properties[field]?.description, `${name}.${field}`).toBe(text)
 })

@@ -3,6 +3,7 @@ import { errorCodes } from './errors.ts'
 import { webhookDelivery, webhookTestDelivery } from './events.ts'
 import { idempotencyKey } from './fields.ts'
 import { examples } from './openapi/examples.ts'
+import { fieldDescriptions } from './openapi/field-descriptions.ts'
 import { collectReferences, type Json, type JsonSchemas, jsonSchemas } from './openapi/json-schemas.ts'
 import { parametersOf, requestBodyOf, securityOf } from './openapi/parameters.ts'
 import { failureResponses, successResponse } from './openapi/responses.ts'
@@ -59,6 +60,22 @@ const securitySchemes = (cookieName: string): Json => ({
     description: 'The session of a person who signed in at `/api/auth`.',
   },
 })
+
+/** Adds an object's example and the descriptions of its fields. References to other objects have their own. */
+const explained = (name: string, definition: Json): Json => {
+  const texts = fieldDescriptions[name] ?? {}
+  const properties = Object.entries((definition.properties ?? {}) as Record<string, Json>).map(
+    ([field, schema]) => [
+      field,
+      texts[field] === undefined || '$ref' in schema ? schema : { ...schema, description: texts[field] },
+    ],
+  )
+  return {
+    ...definition,
+    ...(definition.properties ? { properties: Object.fromEntries(properties) } : {}),
+    ...(examples[name] ? { examples: [examples[name]] } : {}),
+  }
+}
 
 /**
  * Returns the definition of a named schema: what callers send for bodies and all that they contain, else what the service
@@ -154,12 +171,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     components: {
       securitySchemes: securitySchemes(options.cookieName ?? 'dock.session_token'),
       schemas: Object.fromEntries(
-        [...used]
-          .toSorted()
-          .map((name) => [
-            name,
-            { ...definition(name), ...(examples[name] ? { examples: [examples[name]] } : {}) },
-          ]),
+        [...used].toSorted().map((name) => [name, explained(name, definition(name))]),
       ),
       responses: Object.fromEntries([...responses].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
