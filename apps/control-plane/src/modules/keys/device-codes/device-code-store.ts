@@ -15,6 +15,17 @@ export async function insertDeviceCode(db: Db, row: DeviceCodeRow): Promise<bool
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
+/** Returns the person who approved the sign-in that a machine polls for, or null. Locks nothing. */
+export async function findApprover(tx: Tx, hash: Buffer): Promise<string | null> {
+  const row = await tx
+    .selectFrom('device_codes')
+    .select('user_id')
+    .where('device_code_hash', '=', hash)
+    .where('decision', '=', 'approved')
+    .executeTakeFirst()
+  return row?.user_id ?? null
+}
+
 /** Returns the sign-in that a machine polls for, locked, so that of concurrent polls one gets the key. */
 export function lockByDeviceCode(tx: Tx, hash: Buffer): Promise<DeviceCodeRow | undefined> {
   return tx

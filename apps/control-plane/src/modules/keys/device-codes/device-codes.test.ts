@@ -3,6 +3,8 @@ import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerso
 import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { withTransaction } from '../../../database/database.ts'
+import { dropKeys } from '../drop-keys.ts'
 import { pruneDeviceCodes } from './device-code-store.ts'
 import { newUserCode, readUserCode } from './user-code.ts'
 
@@ -53,6 +55,26 @@ it('gives an approved machine a key of the person once, named after the machine'
   expect(lines.length).toBeGreaterThan(0)
   const secrets = [result.apiKey, code.deviceCode, code.userCode]
   expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([])
+})
+
+it('does not stand in the way of an account that is being closed', async () => {
+  const { deviceCode, userCode } = await ask()
+  await decide('approve', userCode)
+  const { db } = server.database
+  const { result } = await withTransaction(db, async (tx) => {
+    await sql`select 1 from users where id = ${person.userId} for update`.execute(tx)
+    const polled = poll(deviceCode)
+    await expect
+      .poll(async () => {
+        const { rows } = await sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+        return rows.length
+      })
+      .toBe(1)
+    await dropKeys(tx, person.userId, clock.now())
+    return { result: polled }
+  })
+  expect(said(await result)).toEqual([400, 'device_code_expired'])
 })
 
 it('gives the key to one of many concurrent polls', async () => {

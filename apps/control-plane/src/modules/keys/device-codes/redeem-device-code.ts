@@ -4,7 +4,13 @@ import { insertApiKeyWithinLimit } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
-import { type DeviceCodeRow, deleteDeviceCode, lockByDeviceCode, setPollTurn } from './device-code-store.ts'
+import {
+  type DeviceCodeRow,
+  deleteDeviceCode,
+  findApprover,
+  lockByDeviceCode,
+  setPollTurn,
+} from './device-code-store.ts'
 import { hashCode } from './user-code.ts'
 
 const { intervalSeconds } = limits.deviceCodes
@@ -36,15 +42,19 @@ export async function redeemDeviceCode(
   await rateLimits.take('deviceCodePollsPerAddress', clientAddress)
   const now = clock.now()
   return withTransaction(db, async (tx) => {
-    const row = await lockByDeviceCode(tx, hashCode(body.deviceCode))
+    const hash = hashCode(body.deviceCode)
+    // The person is locked before the sign-in, as by the closing of an account. The other order would be a deadlock.
+    const owner = await findApprover(tx, hash)
+    if (owner !== null) await lockKeyOwner(tx, owner)
+    const row = await lockByDeviceCode(tx, hash)
     if (!row || row.expires_at <= now) throw new ServiceError('device_code_expired')
     if (row.decision === 'denied')
       throw new ServiceError('forbidden', {
         message: 'The sign-in was denied in the browser. Start again if that was a mistake.',
       })
     const { user_id: userId } = row
-    if (userId === null) return takeTurn(tx, row, now)
-    await lockKeyOwner(tx, userId)
+    // Who has approved since is seen by the next poll.
+    if (userId === null || userId !== owner) return takeTurn(tx, row, now)
     const key = { userId, name: row.machine_name, expiresAt: null, now }
     const { row: created, raw } = await insertApiKeyWithinLimit(tx, key)
     await deleteDeviceCode(tx, row.id)
