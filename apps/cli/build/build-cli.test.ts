@@ -23,5 +23,11 @@ it('is installed by npm without any other package, and starts', async () => {
   const dock = join(prefix, 'bin/dock')
   expect((await run(dock, ['--version'], { env })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   expect((await run(dock, ['create', '--help'], { env })).stdout).toContain('--memory SIZE')
+  // What only `dock mcp` needs is found beside the program, behind the link in bin.
+  const served = run(dock, ['mcp'], {
+    env: { ...env, DOCK_URL: 'http://127.0.0.1:9', DOCK_API_KEY: 'dock_key' },
+  })
+  served.child.stdin?.end()
+  expect(await served).toMatchObject({ stderr: '' })
   await expect(run(dock, ['ls'], { env })).rejects.toMatchObject({ code: 4 })
 })
