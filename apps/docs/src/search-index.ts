@@ -14,7 +14,8 @@ const textOf = (markup: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()
 
-type Section = { url: string; heading: string; text: string }
+/** `anchor` is the name of a route or object, or the heading. */
+type Section = { url: string; heading: string; anchor: string; text: string }
 
 const sectionsOf = ({ url, title, content }: Page): Section[] =>
   content.split(/(?=<h[12][ >])/).flatMap((part) => {
@@ -26,6 +27,7 @@ const sectionsOf = ({ url, title, content }: Page): Section[] =>
       {
         url: isTop || id === undefined ? url : `${url}#${id}`,
         heading: isTop ? title : textOf(heading),
+        anchor: id ?? '',
         text: textOf(part.slice(whole.length)),
       },
     ]
@@ -33,7 +35,7 @@ const sectionsOf = ({ url, title, content }: Page): Section[] =>
 
 /** The options that the page's script must use too. */
 export const searchOptions = {
-  fields: ['heading', 'title', 'text'],
+  fields: ['heading', 'title', 'anchor', 'text'],
   storeFields: ['heading', 'title', 'url', 'start'],
 }
 

@@ -12,7 +12,7 @@ if (current) navigation.scrollTop = current.offsetTop - navigation.clientHeight 
 const input = document.querySelector('#search')
 const results = document.querySelector('#results')
 const script = document.querySelector('script[data-search]')
-const fields = ['heading', 'title', 'text']
+const fields = ['heading', 'title', 'anchor', 'text']
 const storeFields = ['heading', 'title', 'url', 'start']
 let index
 
@@ -47,7 +47,7 @@ const search = async () => {
   if (words === '') return show()
   try {
     const found = (await load()).search(words, {
-      boost: { heading: 4, title: 2 },
+      boost: { anchor: 8, heading: 4, title: 2 },
       prefix: true,
       fuzzy: 0.15,
       combineWith: 'AND',
