@@ -230,15 +230,16 @@ describe('a Dock that replaced its sftp server', () => {
 })
 
 it('ends a program whose output nobody reads any more', async () => {
-  const command = `ssh ${client.options().join(' ')} -l ${name} 127.0.0.1 'yes; echo "ended with $?" >&2' | head -n 1`
+  // Noted in the Dock: a client that has closed its output may drop the last bytes of the standard error.
+  const command = `ssh ${client.options().join(' ')} -l ${name} 127.0.0.1 'yes; echo "ended with $?" >ended' | head -n 1`
   const child = client.start('bash', ['-c', command])
-  const seen = { stdout: '', stderr: '' }
-  for (const output of ['stdout', 'stderr'] as const)
-    child[output].on('data', (bytes: Buffer) => {
-      seen[output] += bytes
-    })
+  let stdout = ''
+  child.stdout.on('data', (bytes: Buffer) => {
+    stdout += bytes
+  })
   await once(child, 'close')
-  expect(seen).toEqual({ stdout: 'y\n', stderr: expect.stringContaining('ended with 1') })
+  expect(stdout).toBe('y\n')
+  expect(await run(server, dock.id, 'cat /home/user/ended')).toMatch(/^ended with 1/)
 })
 
 it('resumes an archived Dock for a shell in a terminal, and for nothing else', async () => {
