@@ -66,8 +66,11 @@ export function createLiveHub({ db, clock, logger }: { db: Db; clock: Clock; log
   }
   const readNew = async (): Promise<void> => {
     isAwake = false
-    if (cursor === undefined) return
-    const batch = await readChanges(db, { after: cursor, ...peopleOf(readers) })
+    const after = cursor
+    if (after === undefined) return
+    const batch = await readChanges(db, { after, ...peopleOf(readers) })
+    // All readers left during the read, and notifications were ignored since. The next reader begins with a new cursor.
+    if (cursor !== after) return
     cursor = batch.cursor
     for (const reader of readers) sendTo(reader, batch)
   }

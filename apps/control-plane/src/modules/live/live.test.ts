@@ -107,6 +107,35 @@ it('continues after a break, without a gap', async () => {
   await again.leave()
 })
 
+it('misses nothing that changes while nobody is connected, even if a read outlasts its last reader', async () => {
+  const { db } = server.database
+  const waitingReads = async (): Promise<number> =>
+    (
+      await sql<{
+        n: number
+      }>`select count(*)::int as n from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and query like '%live_changes%'`.execute(db)
+    ).rows[0]!.n
+  const stream = await openStream(admin)
+  const ready = (await stream.next()) as Event
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const lock = withTransaction(db, async (tx) => {
+    await sql`lock table live_changes in access exclusive mode`.execute(tx)
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  await sql`select pg_notify('live_changes', '')`.execute(db)
+  await expect.poll(waitingReads, { interval: 10 }).toBe(1)
+  await stream.leave()
+  release.resolve()
+  await lock
+  const dockId = await server.addDock()
+  const again = await openStream(admin, ready.id)
+  await again.change({ kind: 'dock', id: dockId })
+  await again.leave()
+})
+
 it('skips no change whose transaction commits after one with a later id', async () => {
   const { db } = server.database
   const insert = (subject: string) => sql`insert into live_changes (organization_id, kind, subject_id)
