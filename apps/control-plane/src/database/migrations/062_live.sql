@@ -100,6 +100,16 @@ begin
 end $$;
 create trigger organizations_live after update on organizations for each row execute function note_live_organization();
 
+-- Nothing of a deleted organization stays. Its former members learn of the end by their own rows. Deferred, because the
+-- rows of its memberships and workspaces, which go with it, are written after other triggers of the organization.
+create function forget_live_organization() returns trigger language plpgsql as $$
+begin
+  delete from live_changes where organization_id = old.id;
+  return null;
+end $$;
+create constraint trigger organizations_live_removed after delete on organizations
+  deferrable initially deferred for each row execute function forget_live_organization();
+
 create function note_live_notification() returns trigger language plpgsql as $$
 begin
   perform note_live_change(null, new.user_id, false, 'notification', new.id::text, null);
