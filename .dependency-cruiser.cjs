@@ -136,7 +136,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)node_modules/' },
+    exclude: { path: '(^|/)node_modules/|^apps/dashboard/dist' },
     parser: 'swc',
     combinedDependencies: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -22,7 +22,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['DOCK_APP_URL'],
     usual: '`DOCK_PUBLIC_URL`',
-    sets: 'URL of the web pages that mails link to, and the name of this instance in mails; the dashboard itself is not built yet',
+    sets: 'URL of the web pages that mails link to, where the dashboard is reached, and the name of this instance in mails',
   },
   {
     names: ['DOCK_SSH_PORT'],

@@ -7,6 +7,7 @@ import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
+import { addDashboardPages } from './dashboard-pages.ts'
 import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
 import { addDocsSite } from './docs-site.ts'
 import { failure, success, toServiceError } from './envelope.ts'
@@ -152,5 +153,6 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     }
     return success({ status: 'ready' }, 200, true)
   })
+  addDashboardPages(app)
   return app
 }

@@ -1,0 +1,131 @@
+/**
+ * Serves a folder of built web pages. Only files that were in the folder at the first request are served, by their name,
+ * so no path leaves the folder. Files below `assets/` have a hash in their name and never change.
+ */
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+export type BuiltPages = {
+  /**
+   * Returns the response to a GET of the path below the site's base, which begins with a slash. Undefined if the site has
+   * no such file.
+   */
+  respond(path: string, headers: Headers): Promise<Response | undefined>
+}
+
+export type BuiltPagesOptions = {
+  /** Folder of the built files. */
+  folder: string
+  /** Returns the Content-Security-Policy of an HTML page. `nonce` is new for each response. */
+  policy(nonce: string): string
+  /** The page for paths that name no file, of an application that reads the path itself. Only browsers get pages. */
+  fallback?: string
+}
+
+type BuiltFile = {
+  type: string
+  isImmutable: boolean
+  plain: Buffer<ArrayBuffer>
+  packed: Map<string, Promise<Buffer<ArrayBuffer>>>
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+}
+const packedTypes = /^(text|application\/json|image\/svg)/
+const noncePlace = '%NONCE%'
+
+const packers: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
+}
+
+const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>> => {
+  const files = new Map<string, BuiltFile>()
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  for (const name of names) {
+    const type = types[extname(name)]
+    const path = join(folder, name)
+    if (!type || name.startsWith('.') || !(await stat(path)).isFile()) continue
+    files.set(`/${name}`, {
+      type,
+      isImmutable: name.startsWith('assets/'),
+      plain: await readFile(path),
+      packed: new Map(),
+    })
+  }
+  return files
+}
+
+/** Returns the first of our encodings that the client accepts, in our order. */
+const encodingFor = (headers: Headers): string | undefined => {
+  const accepted = headers.get('accept-encoding') ?? ''
+  return Object.keys(packers).find((name) =>
+    new RegExp(`(^|[ ,])${name}($|[ ,;](?!\\s*q=0(\\.0*)?($|,)))`).test(accepted),
+  )
+}
+
+const bodyOf = async (
+  file: BuiltFile,
+  encoding: string | undefined,
+): Promise<{ body: Buffer<ArrayBuffer>; encoding?: string }> => {
+  if (encoding === undefined || !packedTypes.test(file.type) || file.plain.length < 1024)
+    return { body: file.plain }
+  const packed =
+    file.packed.get(encoding) ?? packers[encoding]!(file.plain).then((bytes) => Buffer.from(bytes))
+  file.packed.set(encoding, packed)
+  return { body: await packed, encoding }
+}
+
+export function createBuiltPages({ folder, policy, fallback }: BuiltPagesOptions): BuiltPages {
+  let reading: Promise<ReadonlyMap<string, BuiltFile>> | undefined
+
+  const find = async (path: string, headers: Headers): Promise<BuiltFile | undefined> => {
+    reading ??= readFiles(folder)
+    const files = await reading
+    // Not built yet: the next request looks again.
+    if (files.size === 0) reading = undefined
+    const name = path.endsWith('/') ? `${path}index.html` : path
+    const file = files.get(name)
+    if (fallback === undefined || (file && !file.type.startsWith('text/html'))) return file
+    // A program that asks for an unknown address wants the error, not a page.
+    if (!headers.get('accept')?.includes('text/html')) return undefined
+    return file ?? (extname(path) === '' ? files.get(fallback) : undefined)
+  }
+
+  return {
+    respond: async (path, headers) => {
+      const file = await find(path, headers)
+      if (!file) return undefined
+      if (file.type.startsWith('text/html')) {
+        const nonce = randomBytes(16).toString('base64')
+        return new Response(file.plain.toString('utf8').replaceAll(noncePlace, nonce), {
+          headers: {
+            'content-type': file.type,
+            'cache-control': 'no-store',
+            'content-security-policy': policy(nonce),
+          },
+        })
+      }
+      const { body, encoding } = await bodyOf(file, encodingFor(headers))
+      return new Response(body, {
+        headers: {
+          'content-type': file.type,
+          'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+          vary: 'accept-encoding',
+          ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+        },
+      })
+    },
+  }
+}

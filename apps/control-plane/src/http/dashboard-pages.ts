@@ -1,0 +1,55 @@
+/** Serves the dashboard at every path that no route has, to browsers that ask for a page. */
+import { join } from 'node:path'
+import type { Hono } from 'hono'
+import { createBuiltPages } from './built-pages.ts'
+import type { HttpEnvironment } from './request-context.ts'
+
+/** Where script/install/dashboard puts the built pages. */
+export const dashboardFolder = join(import.meta.dirname, '../../../dashboard/dist')
+
+/** The nonce is for the style elements that the terminal makes. */
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+
+const notBuilt = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Dock</title>
+<h1>Dock is running</h1>
+<p>The dashboard is not built on this server. Run <code>script/install/dashboard</code> in the checkout, then load this page again.</p>
+<p>The API is described by <a href="/openapi.json">/openapi.json</a>.</p>
+</html>
+`
+
+/** Paths of the service, on which an unknown address is an error of the API and no page. */
+const apiPaths = /^\/(v1|api|mcp|docs|health|openapi\.json)(\/|$)/
+
+/** Adds the pages. Call this after all other routes. `folder` holds the built files. */
+export function addDashboardPages(app: Hono<HttpEnvironment>, folder: string = dashboardFolder): void {
+  const pages = createBuiltPages({ folder, policy, fallback: '/index.html' })
+  app.get('*', async (context, next) => {
+    const { path } = context.req
+    if (apiPaths.test(path)) return next()
+    const response = await pages.respond(path, context.req.raw.headers)
+    if (response) {
+      context.set('route', '/dashboard')
+      return response
+    }
+    if (path !== '/' || !context.req.header('accept')?.includes('text/html')) return next()
+    context.set('route', '/dashboard')
+    return context.html(notBuilt, 200, {
+      'content-security-policy': "default-src 'none'",
+      'cache-control': 'no-store',
+    })
+  })
+}

@@ -1,0 +1,30 @@
+/** Calls of the service with the session's cookie. */
+import { createClient, DockApiError } from '@dock/sdk'
+
+/** The typed client of all routes. */
+export const api = createClient({ baseUrl: location.origin, retries: 2 })
+
+/** True if the caller is not signed in, or no longer. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof DockApiError && error.code === 'unauthorized'
+}
+
+/** Returns the service's sentence. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Calls the sign-in library, whose errors have a form of their own. Throws an Error with its sentence. */
+export async function authenticate(
+  path: string,
+  body: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`/api/auth${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const result = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  if (response.ok) return result
+  throw new Error(typeof result.message === 'string' ? result.message : 'The service did not take this.')
+}

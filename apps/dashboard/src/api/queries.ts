@@ -1,0 +1,98 @@
+/** What pages read. A key begins with the kind of live change that makes it old. */
+
+import type { DockSearchPage, ListedDock } from '@dock/sdk'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { api } from './client.ts'
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => api.call('readMe', { signal }),
+})
+
+export const configQuery = queryOptions({
+  queryKey: ['config'],
+  queryFn: ({ signal }) => api.call('readConfig', { signal }),
+})
+
+export const organizationsQuery = queryOptions({
+  queryKey: ['organization', 'list'],
+  queryFn: ({ signal }) => api.call('listOrganizations', { signal }),
+})
+
+export function workspacesQuery(orgId: string) {
+  return queryOptions({
+    queryKey: ['workspace', orgId],
+    queryFn: ({ signal }) => api.call('listWorkspaces', { params: { orgId }, signal }),
+  })
+}
+
+export type DockFilter = { q?: string; states?: string }
+
+/** Docks in one page of the list. */
+export const docksPageSize = 100
+
+export function docksQuery(filter: DockFilter, limit: number) {
+  return queryOptions({
+    queryKey: ['dock', 'search', filter, limit],
+    queryFn: async ({ signal }) => {
+      const docks: ListedDock[] = []
+      let cursor: string | undefined
+      for (;;) {
+        const page: DockSearchPage = await api.call('searchDocks', {
+          query: { ...filter, limit: Math.min(docksPageSize, limit - docks.length), cursor },
+          signal,
+        })
+        docks.push(...page.docks)
+        if (page.nextCursor === null) return { docks, hasMore: false }
+        if (docks.length >= limit) return { docks, hasMore: true }
+        cursor = page.nextCursor
+      }
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function dockQuery(id: string) {
+  return queryOptions({
+    queryKey: ['dock', 'one', id],
+    queryFn: ({ signal }) => api.call('readDock', { params: { id }, signal }),
+  })
+}
+
+export function timelineQuery(id: string) {
+  return queryOptions({
+    queryKey: ['dock', 'timeline', id],
+    queryFn: ({ signal }) => api.call('readDockTimeline', { params: { id }, query: { limit: 50 }, signal }),
+  })
+}
+
+export function seriesQuery(id: string, window: '1h' | '24h') {
+  return queryOptions({
+    queryKey: ['series', id, window],
+    queryFn: ({ signal }) => api.call('readDockSeries', { params: { id }, query: { window }, signal }),
+    // The service writes a row for each minute, and no live event.
+    refetchInterval: 60_000,
+  })
+}
+
+export function portsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['port', id],
+    queryFn: ({ signal }) => api.call('listPorts', { params: { id }, signal }),
+  })
+}
+
+export function snapshotsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['snapshot', id],
+    queryFn: ({ signal }) => api.call('listDockSnapshots', { params: { id }, query: { limit: 50 }, signal }),
+  })
+}
+
+/** Kinds of live changes that are the first part of a query's key. Others name the kind they are read with. */
+const keyOfKind: Readonly<Record<string, string>> = { membership: 'organization', member: 'organization' }
+
+/** Reads again what these live changes have made old. */
+export function noticeChanges(client: QueryClient, kinds: ReadonlySet<string>): void {
+  for (const kind of kinds) void client.invalidateQueries({ queryKey: [keyOfKind[kind] ?? kind] })
+}

@@ -1,0 +1,17 @@
+import { DockApiError } from '@dock/sdk'
+import { QueryClient } from '@tanstack/react-query'
+import { isSignedOut } from './client.ts'
+
+/**
+ * Live events say when something has changed, so queries are never stale by age. The SDK retries what may be retried.
+ */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      retry: (count, error) =>
+        count < 2 && !isSignedOut(error) && !(error instanceof DockApiError && error.status < 500),
+    },
+  },
+})

@@ -1,0 +1,63 @@
+import { useState } from 'react'
+import { ErrorAlert } from './alert.tsx'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Field } from './field.tsx'
+
+/** Asks for the name of what is lost before `onConfirm`, and shows its error. */
+export function ConfirmDialog(props: {
+  title: string
+  /** What is lost. */
+  description: string
+  name: string
+  action: string
+  open: boolean
+  onClose: () => void
+  onConfirm: () => Promise<unknown>
+}) {
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const close = (): void => {
+    setTyped('')
+    setError(undefined)
+    props.onClose()
+  }
+  const confirm = async (): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await props.onConfirm()
+      close()
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={props.title} description={props.description} open={props.open} onClose={close}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void confirm()
+        }}
+      >
+        <Field
+          label={`Type ${props.name} to confirm`}
+          value={typed}
+          autoComplete="off"
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {error !== undefined && <ErrorAlert error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Cancel</Button>
+          <Button type="submit" look="danger" busy={busy} disabled={typed !== props.name}>
+            {props.action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

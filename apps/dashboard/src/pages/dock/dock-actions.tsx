@@ -1,0 +1,73 @@
+import type { DockInfo } from '@dock/sdk'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { showError } from '../../components/toasts.tsx'
+
+const isOn = (state: DockInfo['state']): boolean => ['ready', 'idle', 'running'].includes(state)
+
+/** Stop or resume, branch, and delete. */
+export function DockActions({ dock }: { dock: DockInfo }) {
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState<string>()
+  const [asksDelete, setAsksDelete] = useState(false)
+  const { id } = dock
+  const name = dock.name ?? dock.id
+  const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    setBusy(what)
+    try {
+      await work()
+    } catch (error) {
+      showError(error)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+  const branch = async (): Promise<void> => {
+    const made = await api.call('branchDock', { params: { id }, body: {} })
+    await navigate({ to: '/docks/$id', params: { id: made.id }, search: { tab: 'terminal' } })
+  }
+  return (
+    <div className="flex flex-wrap gap-2">
+      {isOn(dock.state) && (
+        <Button
+          busy={busy === 'stop'}
+          onClick={() => void act('stop', () => api.call('stopDock', { params: { id }, body: {} }))}
+        >
+          Stop
+        </Button>
+      )}
+      {dock.state === 'archived' && (
+        <Button
+          look="primary"
+          busy={busy === 'resume'}
+          onClick={() => void act('resume', () => api.call('resumeDock', { params: { id }, body: {} }))}
+        >
+          {busy === 'resume' ? 'Booting…' : 'Resume'}
+        </Button>
+      )}
+      {(isOn(dock.state) || dock.state === 'archived') && (
+        <Button busy={busy === 'branch'} onClick={() => void act('branch', branch)}>
+          {busy === 'branch' ? 'Branching…' : 'Branch'}
+        </Button>
+      )}
+      <Button look="danger" onClick={() => setAsksDelete(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        title={`Delete ${name}?`}
+        description="Its disk and all its Snapshots are deleted. This cannot be undone."
+        name={name}
+        action="Delete"
+        open={asksDelete}
+        onClose={() => setAsksDelete(false)}
+        onConfirm={async () => {
+          await api.call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } })
+          await navigate({ to: '/', search: {} })
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal } from '@xterm/xterm'
+import '@xterm/xterm/css/xterm.css'
+import { useEffect, useRef, useState } from 'react'
+import { connectTerminal } from './terminal-connection.ts'
+
+const cssColor = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+const openTerminal = (): Terminal =>
+  new Terminal({
+    fontFamily: cssColor('--font-mono') || 'monospace',
+    fontSize: 13,
+    cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+    scrollback: 10_000,
+    // What a Dock prints is hostile: it opens no links, and sets neither clipboard nor the page's title.
+    linkHandler: null,
+    theme: { background: '#0d1117', foreground: '#e6ebf2', cursor: '#7aa7ff' },
+    screenReaderMode: false,
+  })
+
+/** One terminal that shows a process of the Dock. */
+export function TerminalView(props: { dockId: string; processId: string; isShown: boolean }) {
+  const { dockId, processId, isShown } = props
+  const box = useRef<HTMLDivElement>(null)
+  const fit = useRef<() => void>(undefined)
+  const [notice, setNotice] = useState<string>()
+
+  useEffect(() => {
+    const terminal = openTerminal()
+    const fitter = new FitAddon()
+    terminal.loadAddon(fitter)
+    terminal.open(box.current!)
+    const connection = connectTerminal(dockId, processId, {
+      onBytes: (bytes) => terminal.write(bytes),
+      onGap: () => terminal.reset(),
+      onState: (state) =>
+        setNotice(state === 'lost' ? 'The connection is lost. Connecting again…' : undefined),
+      onEnd: setNotice,
+    })
+    const subscriptions = [
+      terminal.onData((data) => connection.write(data)),
+      terminal.onBinary((data) => connection.write(Uint8Array.from(data, (each) => each.charCodeAt(0)))),
+      terminal.onResize(({ cols, rows }) => connection.resize(cols, rows)),
+    ]
+    fit.current = () => {
+      if (!box.current?.offsetParent) return
+      fitter.fit()
+      connection.resize(terminal.cols, terminal.rows)
+    }
+    const watcher = new ResizeObserver(() => fit.current?.())
+    watcher.observe(box.current!)
+    fit.current()
+    terminal.focus()
+    return () => {
+      watcher.disconnect()
+      for (const subscription of subscriptions) subscription.dispose()
+      connection.close()
+      terminal.dispose()
+    }
+  }, [dockId, processId])
+
+  useEffect(() => {
+    if (isShown) fit.current?.()
+  }, [isShown])
+
+  return (
+    <div hidden={!isShown}>
+      <div ref={box} className="h-[min(65vh,40rem)] overflow-hidden rounded-md bg-[#0d1117] p-2" />
+      {notice && (
+        <p role="status" className="m-0 mt-2 text-sm text-wait">
+          {notice}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import type { TimelineEntry } from '@dock/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { timelineQuery } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+
+const reasons: Readonly<Record<string, string>> = {
+  create: 'created the Dock',
+  branch: 'branched it from another Dock',
+  resume: 'resumed it',
+  stop: 'stopped it',
+  stopped: 'its disk was captured',
+  ttl: 'its auto-stop timer ran out',
+  started: 'its machine runs',
+  runtime_up: 'its machine runs',
+  repositories: 'repositories are being cloned',
+  host_silent: 'its host stopped reporting',
+  host_back: 'its host reports again',
+  runtime_lost: 'its machine ended unexpectedly',
+  lost_for_good: 'its disk is lost',
+  resume_failed: 'the resume failed',
+  capture_failed: 'the capture failed, so it runs on',
+  died: 'its machine ended unexpectedly and was booted again',
+  ended: 'its machine ended and was booted again',
+  adopted: 'adopted from quarantine',
+  out_of_memory: 'ran out of memory',
+}
+
+const describe = (entry: TimelineEntry): string => {
+  if (entry.kind === 'memory') {
+    if (entry.process === null) return 'The Dock ran out of memory and was started again.'
+    const times = entry.count !== null && entry.count > 1 ? ` (${entry.count} times)` : ''
+    return `Out of memory: ${entry.process} was ended${times}.`
+  }
+  return `${entry.by.name}: ${reasons[entry.why] ?? entry.why.replaceAll('_', ' ')}`
+}
+
+/** Who or what changed the Dock, and why. */
+export function TimelineTab({ dockId }: { dockId: string }) {
+  const { data, error } = useQuery(timelineQuery(dockId))
+  if (error) return <ErrorAlert error={error} />
+  return (
+    <ol className="m-0 grid list-none gap-0 p-0">
+      {data?.entries.map((entry) => (
+        <li key={entry.id} className="flex gap-3 border-b border-line py-2.5 text-sm">
+          <span className="w-28 shrink-0 text-xs text-muted">
+            <RelativeTime at={entry.at} />
+          </span>
+          <span className="min-w-0 flex-1">
+            <bdi>{describe(entry)}</bdi>
+            {entry.toState && (
+              <span className="block text-xs text-muted">
+                {entry.fromState ?? 'new'} → {entry.toState}, through {entry.through}
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
+import { docksPageSize, docksQuery } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { DockList } from './dock-list.tsx'
+import { NewDockButton } from './new-dock-button.tsx'
+import { SelectionBar } from './selection-bar.tsx'
+
+const route = getRouteApi('/shell/')
+
+const filters = [
+  { label: 'All', states: undefined },
+  { label: 'On', states: 'ready,idle,running' },
+  { label: 'Archived', states: 'archived' },
+  { label: 'In trouble', states: 'error,unreachable' },
+] as const
+
+const searchAfterMs = 150
+
+export function DocksPage() {
+  const { q, states } = route.useSearch()
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState(q ?? '')
+  const [limit, setLimit] = useState(docksPageSize)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const docks = useQuery(docksQuery({ q, states }, limit))
+  const found = docks.data?.docks ?? []
+
+  useEffect(() => {
+    if (typed === (q ?? '')) return
+    const timer = setTimeout(() => {
+      setLimit(docksPageSize)
+      void navigate({ to: '/', search: { q: typed || undefined, states }, replace: true })
+    }, searchAfterMs)
+    return () => clearTimeout(timer)
+  }, [typed, q, states, navigate])
+
+  const showMore = useCallback(() => setLimit((shown) => shown + docksPageSize), [])
+  const select = (id: string, isSelected: boolean): void =>
+    setSelected((before) => new Set(isSelected ? [...before, id] : [...before].filter((each) => each !== id)))
+  const chosen = found.filter(({ id }) => selected.has(id))
+  const hasFilter = q !== undefined || states !== undefined
+
+  return (
+    <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <div className="flex flex-wrap items-center gap-3">
+        <h1 className="m-0 mr-auto text-xl font-semibold">Docks</h1>
+        <NewDockButton />
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <input
+          type="search"
+          aria-label="Search by name or id"
+          placeholder="Search by name or id"
+          value={typed}
+          maxLength={100}
+          onChange={({ target }) => setTyped(target.value)}
+          className="h-9 min-w-0 flex-1 rounded-md border border-line bg-panel px-3 text-sm"
+        />
+        <fieldset aria-label="State" className="m-0 flex rounded-md border border-line bg-panel p-0.5">
+          {filters.map((filter) => (
+            <button
+              key={filter.label}
+              type="button"
+              aria-pressed={states === filter.states}
+              onClick={() => {
+                setLimit(docksPageSize)
+                void navigate({ to: '/', search: { q, states: filter.states } })
+              }}
+              className="h-8 cursor-pointer rounded px-2.5 text-sm aria-pressed:bg-raised aria-pressed:font-medium"
+            >
+              {filter.label}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {chosen.length > 0 && <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />}
+      {docks.error && <ErrorAlert error={docks.error} />}
+      {docks.isPending && !docks.error && <p className="m-0 text-sm text-muted">Loading…</p>}
+      {docks.data && found.length === 0 && (
+        <Empty
+          title={hasFilter ? 'No Dock matches' : 'No Docks yet'}
+          text={
+            hasFilter
+              ? 'Change the search or the state above.'
+              : 'A Dock is a Linux machine of your own. It is ready in a moment, and keeps its disk when you stop it.'
+          }
+        />
+      )}
+      {found.length > 0 && (
+        <DockList
+          docks={found}
+          hasMore={docks.data?.hasMore ?? false}
+          onMore={showMore}
+          selected={selected}
+          onSelect={select}
+        />
+      )}
+    </main>
+  )
+}

@@ -1,0 +1,70 @@
+import type { ListedDock } from '@dock/sdk'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { showToast } from '../../components/toasts.tsx'
+
+/** Requests that run at the same time. */
+const atOnce = 4
+
+/** Runs the work for all, and returns how many failed with the first error. */
+const forEach = async (
+  docks: readonly ListedDock[],
+  work: (dock: ListedDock) => Promise<unknown>,
+): Promise<{ failed: number; error: unknown }> => {
+  const left = [...docks]
+  let failed = 0
+  let error: unknown
+  const run = async (): Promise<void> => {
+    for (let dock = left.shift(); dock; dock = left.shift())
+      await work(dock).catch((failure: unknown) => {
+        failed++
+        error ??= failure
+      })
+  }
+  await Promise.all(Array.from({ length: atOnce }, run))
+  return { failed, error }
+}
+
+/** What can be done with the selected Docks. */
+export function SelectionBar({ docks, onDone }: { docks: readonly ListedDock[]; onDone: () => void }) {
+  const [busy, setBusy] = useState(false)
+  const [asksDelete, setAsksDelete] = useState(false)
+  const count = docks.length === 1 ? '1 Dock' : `${docks.length} Docks`
+  const act = async (done: string, work: (dock: ListedDock) => Promise<unknown>): Promise<void> => {
+    setBusy(true)
+    const { failed, error } = await forEach(docks, work)
+    setBusy(false)
+    const message = error instanceof Error ? error.message : ''
+    showToast(failed === 0 ? `${count} ${done}` : `${failed} of ${count} failed. ${message}`, failed > 0)
+    onDone()
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-panel px-3 py-2 text-sm">
+      <span className="mr-auto">{count} selected</span>
+      <Button
+        busy={busy}
+        onClick={() => void act('stopped', ({ id }) => api.call('stopDock', { params: { id }, body: {} }))}
+      >
+        Stop
+      </Button>
+      <Button look="danger" busy={busy} onClick={() => setAsksDelete(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        title={`Delete ${count}?`}
+        description="Their disks and all their Snapshots are deleted. This cannot be undone."
+        name={count}
+        action="Delete"
+        open={asksDelete}
+        onClose={() => setAsksDelete(false)}
+        onConfirm={() =>
+          act('deleted', ({ id }) =>
+            api.call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } }),
+          )
+        }
+      />
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, isSignedOut } from '../../api/client.ts'
+import { meQuery } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { AuthLayout } from './auth-layout.tsx'
+
+export function InvitationPage() {
+  const { token } = useParams({ from: '/invitations/$token' })
+  const [error, setError] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const [isDeclined, setDeclined] = useState(false)
+  const me = useQuery({ ...meQuery, retry: false })
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => api.call('readInvitation', { params: { token }, signal }),
+    retry: false,
+  })
+  const decide = async (decision: 'accept' | 'decline'): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await api.call(decision === 'accept' ? 'acceptInvitation' : 'declineInvitation', { params: { token } })
+      if (decision === 'accept') location.assign('/')
+      else setDeclined(true)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const next = `/invitations/${encodeURIComponent(token)}`
+  if (isSignedOut(invitation.error) || isSignedOut(me.error))
+    return (
+      <AuthLayout title="You are invited">
+        <p className="m-0 text-sm">
+          Sign in with the address that received the invitation, or create an account for it.
+        </p>
+        <div className="flex gap-2">
+          <Link to="/sign-in" search={{ next }} className="text-sm text-accent underline">
+            Sign in
+          </Link>
+          <Link to="/sign-up" search={{ next }} className="text-sm text-accent underline">
+            Create an account
+          </Link>
+        </div>
+      </AuthLayout>
+    )
+  return (
+    <AuthLayout title="You are invited">
+      {invitation.error && <ErrorAlert error={invitation.error} />}
+      {isDeclined && <p className="m-0 text-sm">You have declined the invitation.</p>}
+      {invitation.data && !isDeclined && (
+        <>
+          <p className="m-0 text-sm">
+            Join <strong>{invitation.data.organizationName}</strong> as {invitation.data.role}. The invitation
+            ends <RelativeTime at={invitation.data.expiresAt} />.
+          </p>
+          {error !== undefined && <ErrorAlert error={error} />}
+          <div className="flex gap-2">
+            <Button look="primary" busy={busy} onClick={() => void decide('accept')}>
+              Join
+            </Button>
+            <Button busy={busy} onClick={() => void decide('decline')}>
+              Decline
+            </Button>
+          </div>
+        </>
+      )}
+    </AuthLayout>
+  )
+}

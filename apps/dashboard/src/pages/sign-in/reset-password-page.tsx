@@ -1,0 +1,64 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { authenticate } from '../../api/client.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { Field } from '../../components/field.tsx'
+import { AuthLayout } from './auth-layout.tsx'
+
+const route = getRouteApi('/reset-password')
+
+export function ResetPasswordPage() {
+  const { token } = route.useSearch()
+  const [isDone, setDone] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const set = async (form: FormData): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await authenticate('/reset-password', { token, newPassword: form.get('password') })
+      setDone(true)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <AuthLayout title="Set a new password">
+      {isDone ? (
+        <p role="status" className="m-0 text-sm">
+          Your password is set. Your API keys and SSH keys were removed, because somebody else may have made
+          them.
+        </p>
+      ) : (
+        <form
+          className="grid gap-4"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void set(new FormData(event.currentTarget))
+          }}
+        >
+          <Field
+            label="New password"
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            minLength={8}
+            hint="At least 8 characters"
+            required
+            autoFocus
+          />
+          {error !== undefined && <ErrorAlert error={error} />}
+          <Button type="submit" look="primary" busy={busy} disabled={token === undefined}>
+            Set password
+          </Button>
+        </form>
+      )}
+      <Link to="/sign-in" className="text-sm text-accent underline">
+        Back to the sign-in
+      </Link>
+    </AuthLayout>
+  )
+}

@@ -1,0 +1,65 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { authenticate } from '../../api/client.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { Field } from '../../components/field.tsx'
+import { afterSignIn } from './after-sign-in.ts'
+import { AuthLayout } from './auth-layout.tsx'
+
+const route = getRouteApi('/sign-up')
+
+export function SignUpPage() {
+  const { next } = route.useSearch()
+  const [error, setError] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+
+  const signUp = async (form: FormData): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await authenticate('/sign-up/email', {
+        name: form.get('name'),
+        email: form.get('email'),
+        password: form.get('password'),
+        callbackURL: '/',
+      })
+      location.assign(afterSignIn(next))
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <AuthLayout title="Create an account">
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void signUp(new FormData(event.currentTarget))
+        }}
+      >
+        <Field label="Your name" name="name" autoComplete="name" required autoFocus />
+        <Field label="Email address" name="email" type="email" autoComplete="username" required />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          minLength={8}
+          hint="At least 8 characters"
+          required
+        />
+        {error !== undefined && <ErrorAlert error={error} />}
+        <Button type="submit" look="primary" busy={busy}>
+          Create account
+        </Button>
+      </form>
+      <p className="m-0 text-sm">
+        <Link to="/sign-in" search={{ next }} className="text-accent underline">
+          I have an account
+        </Link>
+      </p>
+    </AuthLayout>
+  )
+}

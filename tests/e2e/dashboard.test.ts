@@ -1,0 +1,99 @@
+/** The dashboard in a real browser, on real Docks. */
+import { openChromium } from '@dock/testkit'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDock } from './support/dock.ts'
+import { freshName, useServer } from './support/use-server.ts'
+
+const server = useServer()
+let browser: Browser
+let page: Page
+/** Errors of the console, and reports of the content security policy. */
+const complaints: string[] = []
+
+const watch = (watched: Page): void => {
+  watched.on('console', (message) => {
+    // What the service refuses is shown to the person, and Chromium logs it too.
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) complaints.push(message.text())
+  })
+  watched.on('pageerror', (error) => complaints.push(error.message))
+}
+
+const open = (path: string) => page.goto(server.admin.baseUrl + path)
+
+beforeAll(async () => {
+  browser = await openChromium()
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  watch(page)
+})
+afterAll(async () => {
+  await browser.close()
+})
+
+describe('the dashboard', () => {
+  it('asks for the sign-in, and leads back to the page that was asked for', async () => {
+    await open('/?q=nothing')
+    await page.getByRole('heading', { name: 'Sign in to Dock' }).waitFor()
+    await page.getByLabel('Email address').fill(server.admin.email)
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Password').fill(server.admin.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'No Dock matches' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?q=nothing')
+  })
+
+  it('makes a Dock with one click and opens its terminal', async () => {
+    await open('/')
+    await page.getByRole('button', { name: 'New Dock' }).click()
+    const screen = page.locator('.xterm-rows')
+    await screen.waitFor()
+    await expect.poll(() => screen.innerText()).toMatch(/\$\s*$/)
+    await page.keyboard.type('uname -a; echo $((40+2)) is it\n')
+    await expect.poll(() => screen.innerText()).toContain('42 is it')
+    expect(await screen.innerText()).toContain('Linux')
+    // The shell is a process of the Dock: another load of the page shows it again, with what it has printed.
+    await page.reload()
+    await expect.poll(() => screen.innerText()).toContain('42 is it')
+  })
+
+  it('stops the Dock, tells why in the timeline, and resumes it', async () => {
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('heading', { name: 'This Dock is stopped' }).waitFor()
+    await page.getByRole('link', { name: 'Timeline' }).click()
+    await page.getByText(/ready → archiving|running → archiving/).waitFor()
+    await page.getByRole('link', { name: 'Snapshots' }).click()
+    await page.getByRole('link', { name: 'Download' }).waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await page.getByRole('link', { name: 'Terminal' }).click()
+    await expect.poll(() => page.locator('.xterm-rows').innerText()).toMatch(/\$\s*$/)
+    await page.getByRole('link', { name: 'Connect' }).click()
+    await page.getByText('ssh -p').waitFor()
+  })
+
+  it('shows what others change, without a reload, and names as text', async () => {
+    await open('/')
+    const name = `${freshName('live')} <img src=x onerror=alert(1)>`
+    const { id } = await createDock(server, { name })
+    await page.getByRole('link', { name }).waitFor()
+    await server.client.call('updateDock', { params: { id }, body: { name: 'renamed-elsewhere' } })
+    await page.getByRole('link', { name: 'renamed-elsewhere' }).waitFor()
+  })
+
+  it('is deleted only by its name', async () => {
+    await page.getByRole('link', { name: 'renamed-elsewhere' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+    await dialog.getByLabel(/Type/).fill('renamed-elsewhere')
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
+    await expect.poll(() => page.getByRole('link', { name: 'renamed-elsewhere' }).count()).toBe(0)
+  })
+
+  it('breaks no rule of its content security policy, and logs no error', () => {
+    expect(complaints).toEqual([])
+  })
+})
