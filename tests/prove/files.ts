@@ -1,0 +1,131 @@
+/**
+ * script/prove files [count]: a Dock with a million files in one folder. Its lists over HTTP, a tar of it, and its list
+ * over sftp are complete, and the peak memory of control plane and agent stays flat. Exits with 1 if anything failed.
+ */
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { print, processOf, withServer } from '../../bench/parts/bench-server.ts'
+import { createSshClient } from '../api/ssh/ssh-client.ts'
+import { createDock } from '../e2e/support/dock.ts'
+import { freePort, type Server } from '../e2e/support/server.ts'
+
+const count = Number(process.argv[2] ?? '1000000')
+const grownMiBMax = 48
+const folder = '/home/user/many'
+const nameBytes = 24
+
+let failed = 0
+const report = (holds: boolean, what: string): void => {
+  print(`${holds ? 'ok    ' : 'FAILED'} ${what}`)
+  if (!holds) failed += 1
+}
+
+/** Returns a function that returns how much the peaks of these processes have grown since the last call, in MiB. */
+const createGrowth = (pids: readonly number[]) => {
+  const peaks = () =>
+    Promise.all(
+      pids.map(async (pid) => {
+        const status = await readFile(`/proc/${pid}/status`, 'utf8')
+        return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
+      }),
+    )
+  let before: number[] = []
+  return async (): Promise<number[]> => {
+    const now = await peaks()
+    const grown = now.map((peak, index) => Math.round(peak - (before[index] ?? peak)))
+    // The peak begins again, at what is resident now.
+    for (const pid of pids) await writeFile(`/proc/${pid}/clear_refs`, '5')
+    before = await peaks()
+    return grown
+  }
+}
+
+/** Makes empty files with long random names, as a tenant who wants to hurt would. */
+const make = `import os
+os.makedirs('${folder}')
+os.chdir('${folder}')
+for n in range(${count}):
+    os.close(os.open(os.urandom(${nameBytes / 2}).hex(), os.O_CREAT | os.O_WRONLY))
+print(n + 1)`
+
+const lists = async (server: Server, id: string): Promise<string> => {
+  const pages = 5
+  const names = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 0; page < pages; page++) {
+    const list = await server.client.call('listDockFiles', {
+      params: { id },
+      query: { path: folder, cursor },
+    })
+    for (const { name } of list.entries) names.add(name)
+    cursor = list.nextCursor ?? undefined
+  }
+  if (names.size !== pages * 1000) throw new Error(`${pages} pages had ${names.size} names`)
+  return `${pages} pages with 1000 names each`
+}
+
+const tar = async (server: Server, id: string): Promise<string> => {
+  const { apiKey, baseUrl } = server.admin
+  const curl = `curl -fsS -H @- -H 'accept: application/x-tar' '${baseUrl}/v1/docks/${id}/files?path=${folder}' | tar -t | grep -c /.`
+  const run = promisify(execFile)('sh', ['-c', curl])
+  run.child.stdin?.end(`authorization: Bearer ${apiKey}\n`)
+  const found = Number((await run).stdout)
+  if (found !== count) throw new Error(`the tar has ${found} files`)
+  return `a tar of ${found} files`
+}
+
+const sftp = async (server: Server, id: string): Promise<string> => {
+  const { ssh } = await server.client.call('readConfig', {})
+  const client = await createSshClient(() => ssh?.port ?? 0)
+  const publicKey = await client.makeKey('id', '-t', 'ed25519')
+  await server.client.call('addSshKey', { body: { name: 'files', publicKey } })
+  const script = `echo 'ls -1f ${folder}' | sftp -q -b - ${client.options().join(' ')} ${id}@127.0.0.1 | grep -c '/[0-9a-f]\\{${nameBytes}\\}$'`
+  const { stdout, stderr } = await client.run('bash', ['-o', 'pipefail', '-c', script])
+  await client.remove()
+  if (Number(stdout) !== count) throw new Error(`sftp listed ${stdout} files: ${stderr}`)
+  return `${count} names over sftp`
+}
+
+await withServer({ DOCK_SSH_PORT: String(await freePort()), DOCK_WARM_POOL: '1' }, async (server) => {
+  const mark = `PORT=${server.port}`
+  const pids = [
+    await processOf('apps/control-plane/src/main.ts', mark),
+    await processOf('apps/host-agent/src/main.ts', server.dataDir),
+  ]
+  const dock = await createDock(server, { cpus: 2, memoryMiB: 4096, diskGiB: 20 })
+  const growth = createGrowth(pids)
+  const made = await server.client.call('startDockProcess', {
+    params: { id: dock.id },
+    body: { argv: ['python3', '-c', make] },
+  })
+  const begin = performance.now()
+  for (;;) {
+    const process = await server.client.call('waitForDockProcess', {
+      params: { id: dock.id, pid: made.id },
+      query: { timeoutSeconds: 60 },
+    })
+    if (process.state === 'running') continue
+    report(
+      process.exitCode === 0,
+      `${count} files were made in ${Math.round((performance.now() - begin) / 1000)} s`,
+    )
+    break
+  }
+  await growth()
+  for (const read of [lists, tar, sftp]) {
+    const started = performance.now()
+    try {
+      const what = await read(server, dock.id)
+      const [controlPlane = Infinity, agent = Infinity] = await growth()
+      report(
+        Math.max(controlPlane, agent) <= grownMiBMax,
+        `${what} in ${((performance.now() - started) / 1000).toFixed(1)} s; the control plane's peak grew by ${controlPlane} MiB, the agent's by ${agent}`,
+      )
+    } catch (error) {
+      report(false, `${read.name}: ${error}`)
+    }
+  }
+})
+print(failed === 0 ? 'pass: many files in a Dock cost the host no memory' : `fail: ${failed} checks`)
+process.exit(failed === 0 ? 0 : 1)
