@@ -1,5 +1,5 @@
 /** Calls of the service with the session's cookie. */
-import { createClient, DockApiError } from '@dock/sdk'
+import { ConnectionError, createClient, DockApiError } from '@dock/sdk'
 
 /** The typed client of all routes. */
 export const api = createClient({ baseUrl: location.origin, retries: 2 })
@@ -14,16 +14,32 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/**
+ * Does the work once more if its connection broke. Browsers drop their connections whenever an address of the machine
+ * changes, which on a host of Docks is often. Only for work that may be done twice.
+ */
+export async function repeatIfBroken<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ConnectionError || error instanceof TypeError) return work()
+    throw error
+  }
+}
+
 /** Calls the sign-in library, whose errors have a form of their own. Throws an Error with its sentence. */
 export async function authenticate(
   path: string,
   body: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const response = await fetch(`/api/auth${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const send = (): Promise<Response> =>
+    fetch(`/api/auth${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  // An account cannot be made twice.
+  const response = await (path.startsWith('/sign-up') ? send() : repeatIfBroken(send))
   const result = (await response.json().catch(() => ({}))) as Record<string, unknown>
   if (response.ok) return result
   throw new Error(typeof result.message === 'string' ? result.message : 'The service did not take this.')

@@ -1,7 +1,7 @@
 import type { DockInfo } from '@dock/sdk'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
+import { api, repeatIfBroken } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { showError } from '../../components/toasts.tsx'
@@ -34,7 +34,9 @@ export function DockActions({ dock }: { dock: DockInfo }) {
       {isOn(dock.state) && (
         <Button
           busy={busy === 'stop'}
-          onClick={() => void act('stop', () => api.call('stopDock', { params: { id }, body: {} }))}
+          onClick={() =>
+            void act('stop', () => repeatIfBroken(() => api.call('stopDock', { params: { id }, body: {} })))
+          }
         >
           Stop
         </Button>
@@ -43,7 +45,11 @@ export function DockActions({ dock }: { dock: DockInfo }) {
         <Button
           look="primary"
           busy={busy === 'resume'}
-          onClick={() => void act('resume', () => api.call('resumeDock', { params: { id }, body: {} }))}
+          onClick={() =>
+            void act('resume', () =>
+              repeatIfBroken(() => api.call('resumeDock', { params: { id }, body: {} })),
+            )
+          }
         >
           {busy === 'resume' ? 'Booting…' : 'Resume'}
         </Button>
@@ -64,7 +70,9 @@ export function DockActions({ dock }: { dock: DockInfo }) {
         open={asksDelete}
         onClose={() => setAsksDelete(false)}
         onConfirm={async () => {
-          await api.call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } })
+          await repeatIfBroken(() =>
+            api.call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } }),
+          )
           await navigate({ to: '/', search: {} })
         }}
       />
