@@ -99,6 +99,10 @@ const resume = async (context: SshContext, entrance: Entrance, dock: DockRow): P
   try {
     await resumeDock(context.docks, visitorOf(entrance.caller, 'resumeDock'), dock.id, {})
   } catch (error) {
-    if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error
+    const code = error instanceof ServiceError ? error.code : null
+    if (code === 'dock_busy') return
+    // The other resume may have been completed since this session read the Dock's state.
+    const isResumed = code === 'conflict' && (await readDockForExec(context, entrance)).state !== 'archived'
+    if (!isResumed) throw error
   }
 }
