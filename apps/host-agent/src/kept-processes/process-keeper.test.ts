@@ -104,6 +104,17 @@ it('outlives the agent that started it, and a later agent reads on by offset', a
   expect((await keeperStatus()).pid).toBe(pid)
 })
 
+it('waits with a reader that follows for an offset that the program has not reached', async () => {
+  const { id } = await start('read; echo one; echo two')
+  const early = await keeper.openOutput(dockId, id, 'stdout', { offset: 4, follow: true })
+  const late = await keeper.openOutput(dockId, id, 'stdout', { offset: 9, follow: true })
+  const now = keeper.openOutput(dockId, id, 'stdout', { offset: 4, follow: false })
+  await expect(now).rejects.toMatchObject({ code: 'conflict' })
+  await write(id, 0, '\n')
+  expect(Buffer.concat(await early.body.toArray()).toString()).toBe('two\n')
+  await expect(late.body.toArray()).rejects.toThrow()
+})
+
 it('writes input once that is sent twice, and refuses input that leaves a gap', async () => {
   const { id, exited } = await start('cat')
   expect(await write(id, 0, 'one ')).toEqual({ offset: 4 })

@@ -70,7 +70,11 @@ const sendOutput = async (call: Call, dockId: string, id: string, name: string):
   if (!stream) throw new KeeperRefusal('not_found', 'no such stream')
   const output = keeper.find(dockId, id).output(stream satisfies StreamName)
   const offset = offsetOf(query)
-  if (offset > output.end) throw new KeeperRefusal('conflict', `the output has ${output.end} bytes so far`)
+  const isFollowed = query.get('follow') === 'true'
+  // A reader that follows may be faster than the program: it waits for the byte that it asked for.
+  const mayCome = isFollowed && output.isOpen
+  if (offset > output.end && !mayCome)
+    throw new KeeperRefusal('conflict', `the output has ${output.end} bytes so far`)
   keeper.requireReaders(dockId)
   const from = Math.max(offset, output.first)
   response.writeHead(200, {
@@ -79,7 +83,7 @@ const sendOutput = async (call: Call, dockId: string, id: string, name: string):
     [startOffsetHeader]: String(from),
   })
   response.flushHeaders()
-  await readOutput(output, from, query.get('follow') === 'true', response)
+  await readOutput(output, from, isFollowed, response)
 }
 
 const serveProcess = async (call: Call, dockId: string, id: string, rest: string): Promise<void> => {

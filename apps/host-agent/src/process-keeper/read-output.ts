@@ -22,8 +22,8 @@ const write = (target: Writable, chunk: Uint8Array): Promise<boolean> =>
 
 /**
  * Sends the bytes from `from` on. Ends `target` after the last byte: with `follow` when the stream is complete, otherwise
- * when everything that is there has been sent. Destroys `target` if the reader held the stream back for too long. `target`
- * must not use a chunk after its write callback, as a socket or an HTTP response does not.
+ * when everything that is there has been sent. Destroys `target` if the reader held the stream back for too long, or if the
+ * stream ends before `from`. `target` must not use a chunk after its write callback, as a socket or an HTTP response does not.
  */
 export async function readOutput(
   output: OutputStream,
@@ -58,7 +58,9 @@ export async function readOutput(
       reader.movedAt = performance.now()
       output.noteMove()
     }
-    target.end()
+    // The output has ended before `from`: a response in order would say that everything has been read.
+    if (reader.position > output.end) target.destroy()
+    else target.end()
   } finally {
     output.removeReader(reader)
     await opened?.file.close()
