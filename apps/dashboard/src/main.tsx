@@ -6,7 +6,7 @@ import { queryClient } from './api/query-client.ts'
 import { Toasts } from './components/toasts.tsx'
 import { giveStylesTheNonce } from './lib/style-nonce.ts'
 import { applyTheme } from './lib/theme.ts'
-import { router } from './router.tsx'
+import { router } from './router.ts'
 import './styles.css'
 
 giveStylesTheNonce()

@@ -1,0 +1,39 @@
+/** Pages for people who are not signed in. */
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { ForgotPasswordPage } from '../pages/sign-in/forgot-password-page.tsx'
+import { ResetPasswordPage } from '../pages/sign-in/reset-password-page.tsx'
+import { SignInPage } from '../pages/sign-in/sign-in-page.tsx'
+import { SignUpPage } from '../pages/sign-in/sign-up-page.tsx'
+import { rootRoute } from './root-route.ts'
+import { searchText } from './search-text.ts'
+
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search): { next?: string } => ({ next: searchText(search.next) }),
+  component: SignInPage,
+})
+const signUp = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-up',
+  validateSearch: (search): { next?: string } => ({ next: searchText(search.next) }),
+  component: SignUpPage,
+})
+const forgot = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/forgot-password',
+  component: ForgotPasswordPage,
+})
+const reset = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  validateSearch: (search): { token?: string } => ({ token: searchText(search.token) }),
+  component: ResetPasswordPage,
+})
+const invitation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitations/$token',
+  component: lazyRouteComponent(() => import('../pages/sign-in/invitation-page.tsx'), 'InvitationPage'),
+})
+
+export const signInRoutes = [signIn, signUp, forgot, reset, invitation] as const
