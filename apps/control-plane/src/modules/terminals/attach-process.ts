@@ -33,6 +33,13 @@ export async function requireAttachable(hosts: AttachHosts, place: KeptPlace): P
   if (end || !pty) throw noSuchTerminal()
 }
 
+/** Throws a conflict if the process has not written `offset` bytes. A terminal that waits for them would stay empty. */
+const requireWritten = async (hosts: AttachHosts, place: KeptPlace, offset: number): Promise<void> => {
+  if (offset === 0) return
+  const { end } = (await hosts.readKept(place)).stdout
+  if (offset > end) throw new HostRefused('conflict', `the output has ${end} bytes so far`)
+}
+
 /**
  * Opens the output of the process from `offset` on. Input is written in the order of arrival, also if several terminals
  * write; it is dropped if the process takes none. Returns the offset of the first byte as `start`.
@@ -43,6 +50,7 @@ export async function attachProcess(
   place: KeptPlace,
   offset: number,
 ): Promise<TerminalConnection & { start: number }> {
+  await requireWritten(hosts, place, offset)
   const { start, body } = await hosts.openKeptOutput(place, 'stdout', { offset, follow: true })
   const input = openInput(hosts, clock, place, (error) => stream.destroy(error))
   const outputEnded = new Promise<void>((resolve) => void body.once('end', resolve))
