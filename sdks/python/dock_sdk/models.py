@@ -240,6 +240,20 @@ class DeliveryAttempt(TypedDict):
     createdAt: str
 
 
+class DescribedVersion(TypedDict):
+    version: int
+    createdAt: str
+    dockCount: int
+    varNames: List[str]
+    files: List[EnvironmentFile]
+    repos: List[EnvironmentRepository]
+    safeForThirdParties: bool
+    passGithub: bool
+    passSecrets: bool
+    passDockCredentials: bool
+    passAgentsCredentials: bool
+
+
 class DeviceCode(TypedDict):
     deviceCode: str
     userCode: str
@@ -586,6 +600,15 @@ class InviteMemberBody(TypedDict, total=False):
 
 class InviteMemberResult(TypedDict):
     status: Literal['accepted']
+
+
+class LinkedInvitation(TypedDict):
+    id: str
+    email: str
+    role: Role
+    expiresAt: str
+    createdAt: str
+    link: str
 
 
 class ListConnectionsResult(TypedDict):
@@ -1218,6 +1241,11 @@ class UsageDay(TypedDict):
     diskGiBSeconds: int
     snapshotMiBSeconds: int
     costMicros: int
+
+
+class VersionPage(TypedDict):
+    versions: List[DescribedVersion]
+    nextBefore: int | None
 
 
 class WatchEnded(TypedDict):

@@ -17,6 +17,13 @@ const asOwner = <Data>(
   body?: unknown,
 ) => ask<Data>(server, owner, method, path, body)
 
+const inviteSomebody: Make = async (server, tenant) => {
+  const path = `/v1/organizations/${tenant.organizationId}`
+  await asOwner(server, tenant, 'POST', `${path}/members`, { email: `${newUuid()}@example.test` })
+  const [invitation] = await asOwner<[{ id: string }]>(server, tenant, 'GET', `${path}/invitations`)
+  return invitation.id
+}
+
 export const things: Readonly<Record<string, Make>> = {
   '/v1/docks/:id': (_, { dockId }) => dockId,
   '/api/dashboard/docks/:id': (_, { dockId }) => dockId,
@@ -25,6 +32,7 @@ export const things: Readonly<Record<string, Make>> = {
   '/v1/organizations/:orgId': (_, { organizationId }) => organizationId,
   '/v1/workspaces/:id': (_, { workspaceId }) => workspaceId,
   '/v1/environments/:ref': (_, { environmentId }) => environmentId,
+  '/api/dashboard/environments/:ref': (_, { environmentId }) => environmentId,
   '/v1/agent-credentials/:provider': async (server, tenant) => {
     const { organizationId } = tenant
     const body = { organizationId, provider: 'openai', key: 'x' }
@@ -171,12 +179,9 @@ export const things: Readonly<Record<string, Make>> = {
       .executeTakeFirstOrThrow()
     return row.id
   },
-  '/v1/organizations/:id/invitations/:invitationId': async (server, tenant) => {
-    const path = `/v1/organizations/${tenant.organizationId}`
-    await asOwner(server, tenant, 'POST', `${path}/members`, { email: `${newUuid()}@example.test` })
-    const [invitation] = await asOwner<[{ id: string }]>(server, tenant, 'GET', `${path}/invitations`)
-    return invitation.id
-  },
+  '/v1/organizations/:id/invitations/:invitationId': inviteSomebody,
+  '/api/dashboard/organizations/:id': (_, { organizationId }) => organizationId,
+  '/api/dashboard/organizations/:id/invitations/:invitationId': inviteSomebody,
   '/v1/me/invitations/:invitationId': async (server, tenant) => (await inviteOwner(server, tenant)).id,
   '/v1/invitations/:token': async (server, tenant) => (await inviteOwner(server, tenant)).token,
   '/v1/me/connections/:id': async (server, { owner }) => {

@@ -27,7 +27,35 @@ export async function repeatIfBroken<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls the sign-in library, whose errors have a form of their own. Throws an Error with its sentence. */
+/** A refusal of the sign-in library, whose errors have a form of their own. */
+export class SignInError extends Error {
+  readonly code: string
+  readonly requestId: string | null
+  constructor(code: string, message: string, requestId: string | null) {
+    super(message)
+    this.code = code
+    this.requestId = requestId
+  }
+}
+
+const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
+
+const readAnswer = async <T>(response: Response): Promise<T> => {
+  const result = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  if (response.ok) return result as T
+  throw new SignInError(
+    textOr(result.code, 'bad_response'),
+    textOr(result.message, 'The service did not take this.'),
+    response.headers.get('x-request-id'),
+  )
+}
+
+/** Reads from the sign-in library. Throws a SignInError. */
+export async function readAuth<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return readAnswer<T>(await fetch(`/api/auth${path}`, signal ? { signal } : {}))
+}
+
+/** Sends to the sign-in library. Throws a SignInError. */
 export async function authenticate(
   path: string,
   body: Record<string, unknown>,
@@ -39,8 +67,5 @@ export async function authenticate(
       body: JSON.stringify(body),
     })
   // An account cannot be made twice.
-  const response = await (path.startsWith('/sign-up') ? send() : repeatIfBroken(send))
-  const result = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (response.ok) return result
-  throw new Error(typeof result.message === 'string' ? result.message : 'The service did not take this.')
+  return readAnswer(await (path.startsWith('/sign-up') ? send() : repeatIfBroken(send)))
 }

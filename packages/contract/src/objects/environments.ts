@@ -60,6 +60,26 @@ export const environmentVersion = z.strictObject({
 })
 export type EnvironmentVersion = z.output<typeof environmentVersion>
 
+/** A version with the names of what it contains and what it passes on. Extension: not part of the specification. */
+export const describedVersion = environmentVersion.extend({
+  varNames: z.array(z.string()),
+  files: z.array(environmentFile),
+  repos: z.array(environmentRepository),
+  safeForThirdParties: z.boolean(),
+  passGithub: z.boolean(),
+  passSecrets: z.boolean(),
+  passDockCredentials: z.boolean(),
+  passAgentsCredentials: z.boolean(),
+})
+export type DescribedVersion = z.output<typeof describedVersion>
+
+export const versionPage = z.strictObject({
+  versions: z.array(describedVersion),
+  /** Send it as `before` to get older versions; null if there are none. */
+  nextBefore: z.int().min(1).nullable(),
+})
+export type VersionPage = z.output<typeof versionPage>
+
 export const revealedSecretFile = environmentFile.extend({ contents: z.string() })
 
 export const revealedSecrets = z.strictObject({

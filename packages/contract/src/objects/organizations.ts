@@ -55,6 +55,10 @@ export const invitation = z.strictObject({
 })
 export type Invitation = z.output<typeof invitation>
 
+/** An invitation with its new link. Extension: not part of the specification. */
+export const linkedInvitation = invitation.extend({ link: z.string() })
+export type LinkedInvitation = z.output<typeof linkedInvitation>
+
 /** An invitation as the invited person sees it. */
 export const invitationPreview = z.strictObject({
   id: uuid,

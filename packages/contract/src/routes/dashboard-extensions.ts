@@ -5,10 +5,14 @@ import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
 import { dockSearchPage, dockSeries, dockTimeline } from '../objects/dashboard.ts'
 import { statsWindow } from '../objects/docks.ts'
+import { versionPage } from '../objects/environments.ts'
+import { linkedInvitation } from '../objects/organizations.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
+import { environmentParams, environmentQuery } from './environments.ts'
+import { organizationParams } from './organizations.ts'
 
-const { searchLengthMax, pageMax, pageDefault } = limits.dashboard
+const { searchLengthMax, pageMax, pageDefault, versionsPageMax, versionsPageDefault } = limits.dashboard
 
 const page = {
   limit: field.queryInteger(1, pageMax).default(pageDefault),
@@ -90,5 +94,39 @@ export const dashboardExtensionRoutes = {
     query: z.object({ window: statsWindow.default('1h') }),
     response: dockSeries,
     errors: ['validation_error', 'dock_not_found'],
+  }),
+  listDescribedVersions: route({
+    method: 'GET',
+    path: '/api/dashboard/environments/:ref/versions',
+    summary: 'List the versions of an Environment with the names of their contents, newest first',
+    description: 'If `nextBefore` is not null, send it as `before` to get older versions.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: { environment: 'params.ref' }, role: 'member' },
+    params: environmentParams,
+    query: environmentQuery.extend({
+      limit: field.queryInteger(1, versionsPageMax).default(versionsPageDefault),
+      /** Only versions older than this one. */
+      before: field.queryInteger(1, 2_147_483_647).optional(),
+    }),
+    response: versionPage,
+    errors: ['validation_error', 'environment_not_found'],
+    notFound: 'environment_not_found',
+  }),
+  linkInvitation: route({
+    method: 'POST',
+    path: '/api/dashboard/organizations/:id/invitations/:invitationId/link',
+    summary: 'Make a fresh link for an invitation, to hand it over without mail; the old link stops working',
+    description:
+      'The invitation gets a new time to expire. Only a person with the verified address of the invitation can accept it.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: { organization: 'params.id' }, role: 'admin' },
+    params: organizationParams.extend({ invitationId: field.uuid }),
+    response: linkedInvitation,
+    errors: ['organization_not_found', 'invitation_not_found', 'seats_exceeded', 'forbidden', 'rate_limited'],
+    notFound: 'organization_not_found',
+    paramNotFound: { invitationId: 'invitation_not_found' },
+    noStore: true,
   }),
 } as const

@@ -141,4 +141,6 @@ export const routeTable = {
   searchDocks: 'GET /api/dashboard/docks',
   readDockTimeline: 'GET /api/dashboard/docks/:id/timeline',
   readDockSeries: 'GET /api/dashboard/docks/:id/series',
+  listDescribedVersions: 'GET /api/dashboard/environments/:ref/versions',
+  linkInvitation: 'POST /api/dashboard/organizations/:id/invitations/:invitationId/link',
 } as const

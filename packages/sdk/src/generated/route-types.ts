@@ -90,6 +90,20 @@ export type DeliveryAttempt = {
   createdAt: string
 }
 
+export type DescribedVersion = {
+  version: number
+  createdAt: string
+  dockCount: number
+  varNames: string[]
+  files: EnvironmentFile[]
+  repos: EnvironmentRepository[]
+  safeForThirdParties: boolean
+  passGithub: boolean
+  passSecrets: boolean
+  passDockCredentials: boolean
+  passAgentsCredentials: boolean
+}
+
 export type DeviceCode = {
   deviceCode: string
   userCode: string
@@ -420,6 +434,15 @@ export type InvitationPreview = {
 }
 
 export type KeyProvider = "anthropic" | "openai" | "openrouter" | "opencode"
+
+export type LinkedInvitation = {
+  id: string
+  email: string
+  role: "member" | "admin" | "owner"
+  expiresAt: string
+  createdAt: string
+  link: string
+}
 
 export type ListedDock = {
   id: string
@@ -865,6 +888,11 @@ export type UsageDay = {
   diskGiBSeconds: number
   snapshotMiBSeconds: number
   costMicros: number
+}
+
+export type VersionPage = {
+  versions: DescribedVersion[]
+  nextBefore: number | null
 }
 
 export type WatchEnded = {
@@ -2887,5 +2915,33 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: DockSeries
+  }
+  /** List the versions of an Environment with the names of their contents, newest first. */
+  listDescribedVersions: {
+    request: {
+      params: {
+        ref: string
+      }
+      query?: {
+        /** Required when ref is a name; ignored when ref is an id. */
+        organizationId?: string | undefined
+        limit?: number | undefined
+        before?: number | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: VersionPage
+  }
+  /** Make a fresh link for an invitation, to hand it over without mail; the old link stops working. */
+  linkInvitation: {
+    request: {
+      params: {
+        id: string
+        invitationId: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: LinkedInvitation
   }
 }

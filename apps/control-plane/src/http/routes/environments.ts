@@ -5,6 +5,7 @@ import {
   createEnvironment,
   deleteEnvironment,
   type EnvironmentContext,
+  listDescribedVersions,
   listEnvironments,
   listRepositories,
   listVersions,
@@ -33,6 +34,8 @@ export function environmentHandlers(context: EnvironmentContext): Handlers {
     updateEnvironment: (request) => updateEnvironment(context, request.caller, named(request), request.body),
     deleteEnvironment: (request) => deleteEnvironment(context, request.caller, named(request)),
     listEnvironmentVersions: (request) => listVersions(context, request.caller, named(request)),
+    listDescribedVersions: (request) =>
+      listDescribedVersions(context, request.caller, named(request), request.query),
     listEnvironmentRepositories: (request) => listRepositories(context, request.caller, named(request)),
     addEnvironmentRepository: (request) =>
       addRepository(context, request.caller, named(request), request.body),

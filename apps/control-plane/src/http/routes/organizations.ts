@@ -8,6 +8,7 @@ import {
   deleteOrganization,
   deleteWorkspace,
   inviteMember,
+  linkInvitation,
   listInvitations,
   listMembers,
   listOrganizations,
@@ -45,6 +46,7 @@ export function invitationHandlers(context: OrganizationContext): Handlers {
     listInvitations: ({ caller }) => listInvitations(context.db, caller),
     revokeInvitation: ({ caller, params }) => revokeInvitation(context.db, caller, params.invitationId),
     resendInvitation: ({ caller, params }) => resendInvitation(context, caller, params.invitationId),
+    linkInvitation: ({ caller, params }) => linkInvitation(context, caller, params.invitationId),
     listOwnInvitations: ({ caller }) => listOwnInvitations(context, caller),
     acceptOwnInvitation: ({ caller, params }) =>
       acceptInvitation(context, caller, { id: params.invitationId }),

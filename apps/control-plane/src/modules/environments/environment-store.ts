@@ -217,3 +217,27 @@ export async function listVersionRows(db: Db, environmentId: string): Promise<Ve
     )
   ).rows
 }
+
+export type DescribedVersionRow = VersionRow &
+  Posture &
+  Pick<EnvironmentRow, 'varNames' | 'files' | 'repositories'>
+
+/** Returns up to `limit` versions older than `before` (null: the newest), newest first, with the names in them. */
+export async function listDescribedVersionRows(
+  db: Db,
+  environmentId: string,
+  { limit, before }: { limit: number; before: number | null },
+): Promise<DescribedVersionRow[]> {
+  return (
+    await sql<DescribedVersionRow>`select v.version, v.created_at as "createdAt",
+        (select count(*) from docks d where d.environment_id = v.environment_id
+          and d.environment_version = v.version)::int as "dockCount",
+        v.var_names as "varNames", v.files, v.repositories,
+        v.safe_for_third_parties as "safeForThirdParties", v.pass_github as "passGithub",
+        v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
+        v.pass_agents_credentials as "passAgentsCredentials"
+      from environment_versions v
+      where v.environment_id = ${environmentId} and (${before}::int is null or v.version < ${before}::int)
+      order by v.version desc limit ${limit}`.execute(db)
+  ).rows
+}

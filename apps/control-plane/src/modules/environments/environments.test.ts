@@ -1,5 +1,5 @@
 /** Tests the Environment routes over HTTP with a real database. */
-import type { Environment } from '@dock/contract'
+import { type Environment, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import {
   type Answer,
@@ -115,6 +115,29 @@ describe('versions', () => {
     expect(await code(call('DELETE', path('/vars/A')))).toBe('not_found')
     expect(await code(call('DELETE', path('/files/none')))).toBe('not_found')
     expect(await code(call('DELETE', path('/files/no/such/file')))).toBe('not_found')
+  })
+
+  it('are listed for pages with the names of their contents, never the contents, page by page', async () => {
+    await call('POST', path('/vars'), { key: 'TOKEN', value: canary })
+    await call('POST', path('/files'), { path: 'key.pem', contents: canary })
+    await call('PATCH', path(), { safeForThirdParties: true })
+    const target = `/api/dashboard/environments/${environment.id}/versions`
+    expect(await code(call('GET', target))).toBe('session_required')
+    const headers = await server.signIn()
+    const read = async (query = '') => {
+      const text = await (await server.fetch(`${target}${query}`, { headers })).text()
+      expect(text).not.toContain(canary)
+      return routes.listDescribedVersions.response.parse((JSON.parse(text) as { data: unknown }).data)
+    }
+    const { versions, nextBefore } = await read('?limit=3')
+    expect(versions).toMatchObject([
+      { version: 4, safeForThirdParties: true, varNames: ['TOKEN'], files: [{ path: 'key.pem', size: 11 }] },
+      { version: 3, safeForThirdParties: false, files: [{ path: 'key.pem' }] },
+      { version: 2, varNames: ['TOKEN'], files: [], dockCount: 0 },
+    ])
+    expect(nextBefore).toBe(2)
+    const rest = await read(`?limit=3&before=${nextBefore}`)
+    expect(rest).toMatchObject({ versions: [{ version: 1, varNames: [], repos: [] }], nextBefore: null })
   })
 
   it('are created one by one by 20 concurrent writers, without losing an acknowledged write', async () => {

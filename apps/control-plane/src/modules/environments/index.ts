@@ -21,6 +21,7 @@ export {
 export { createEnvironment } from './routes/create-environment.ts'
 export { deleteEnvironment } from './routes/delete-environment.ts'
 export {
+  listDescribedVersions,
   listEnvironments,
   listRepositories,
   listVersions,

@@ -22,7 +22,7 @@ export { listMembers } from './routes/list-members.ts'
 export { listWorkspaces, readWorkspace } from './routes/list-workspaces.ts'
 export { listOrganizations, readOrganization } from './routes/read-organization.ts'
 export { removeMember } from './routes/remove-member.ts'
-export { resendInvitation } from './routes/resend-invitation.ts'
+export { linkInvitation, resendInvitation } from './routes/resend-invitation.ts'
 export {
   acceptInvitation,
   declineInvitation,

@@ -167,6 +167,27 @@ describe('an invitation', () => {
     expect([await read(old), await read(fresh)]).toEqual(['invitation_not_found', 200])
   })
 
+  it('is handed over without mail by its link, for a session only; the mailed link stops working', async () => {
+    await invite()
+    const [mailed] = await tokensFor(address, 1)
+    const [{ id } = { id: '' }] = await list()
+    const target = `/api/dashboard/organizations/${organization.id}/invitations/${id}/link`
+    expect(await answerOf(server.call('POST', target))).toBe('session_required')
+    const headers = await server.signIn()
+    const answer = await server.fetch(target, { method: 'POST', headers })
+    const { data } = (await answer.json()) as { data: unknown }
+    const { link, email } = routes.linkInvitation.response.parse(data)
+    expect([email, answer.headers.get('cache-control')]).toEqual([address, 'no-store'])
+    expect(link.startsWith(`${server.config.appUrl}/invitations/`)).toBe(true)
+    const person = await addPerson(server, { email: address })
+    const readAs = (token: string | undefined) =>
+      answerOf(server.call('GET', `/v1/invitations/${token}`, undefined, person.apiKey))
+    expect([await readAs(mailed), await readAs(link.split('/').at(-1))]).toEqual([
+      'invitation_not_found',
+      200,
+    ])
+  })
+
   it('disappears when it is revoked, and its link stops working', async () => {
     await invite()
     const [{ id } = { id: '' }] = await list()

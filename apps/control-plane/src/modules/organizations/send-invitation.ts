@@ -11,7 +11,12 @@ export function invitationExpiry(now: Date): Date {
 
 const article = (role: Role): string => (role === 'member' ? 'a member' : `an ${role}`)
 
-/** Saves the mail. Only the mail contains the raw token. */
+/** Returns the address of the page that accepts an invitation. */
+export function invitationLink(appUrl: string, token: string): string {
+  return `${appUrl}/invitations/${token}`
+}
+
+/** Saves the mail. The raw token is not stored elsewhere. */
 export function sendInvitation(
   tx: Tx,
   appUrl: string,
@@ -26,7 +31,7 @@ export function sendInvitation(
     body: `You were invited to join the organization “${name}” on Dock as ${article(invitation.role)}.
 
 Sign in with this address (${invitation.email}) to accept or decline. The link works for ${limits.invitationDays} days. If you did not expect this invitation, ignore this mail.`,
-    link: { label: 'Open the invitation', to: `${appUrl}/invitations/${invitation.token}` },
+    link: { label: 'Open the invitation', to: invitationLink(appUrl, invitation.token) },
     organization: { id, name },
   })
 }

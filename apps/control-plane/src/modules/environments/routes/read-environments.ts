@@ -1,11 +1,17 @@
 /** The route handlers that read Environments. */
-import type { Environment, EnvironmentRepository, EnvironmentVersion, RevealedSecrets } from '@dock/contract'
+import type {
+  Environment,
+  EnvironmentRepository,
+  EnvironmentVersion,
+  RevealedSecrets,
+  VersionPage,
+} from '@dock/contract'
 import { byteLength } from '@dock/contract'
 import type { Member, Visitor } from '../../accounts/index.ts'
 import { openBundle } from '../bundle-sealing.ts'
 import { formatEnv } from '../env-text.ts'
 import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
-import { listEnvironmentRows, listVersionRows } from '../environment-store.ts'
+import { listDescribedVersionRows, listEnvironmentRows, listVersionRows } from '../environment-store.ts'
 import { viewEnvironment } from '../environment-view.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
@@ -44,6 +50,23 @@ export async function listVersions(
     createdAt: createdAt.toISOString(),
     dockCount,
   }))
+}
+
+/** Returns a page of the versions, newest first, with the names of their contents. */
+export async function listDescribedVersions(
+  context: Reader,
+  caller: Visitor,
+  reference: EnvironmentReference,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<VersionPage> {
+  const { id } = await requireEnvironment(context, caller, reference)
+  const rows = await listDescribedVersionRows(context.db, id, { limit: limit + 1, before: before ?? null })
+  const versions = rows.slice(0, limit).map(({ createdAt, repositories, ...version }) => ({
+    ...version,
+    createdAt: createdAt.toISOString(),
+    repos: repositories,
+  }))
+  return { versions, nextBefore: rows.length > limit ? (versions.at(-1)?.version ?? null) : null }
 }
 
 /**

@@ -1,0 +1,53 @@
+import { type ComponentProps, useId } from 'react'
+
+type Option<Value extends string> = { value: Value; label: string; disabled?: boolean }
+
+/** A choice of the browser's own kind. `isLabelHidden` shows the label to screen readers only. */
+export function Select<Value extends string>({
+  label,
+  isLabelHidden = false,
+  hint,
+  options,
+  value,
+  onChange,
+  className = '',
+  ...props
+}: Omit<ComponentProps<'select'>, 'value' | 'onChange' | 'children'> & {
+  label: string
+  isLabelHidden?: boolean
+  hint?: string
+  options: readonly Option<Value>[]
+  value: Value
+  onChange: (value: Value) => void
+}) {
+  const id = useId()
+  return (
+    <div className={`grid min-w-0 gap-1.5 ${className}`}>
+      <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'text-sm font-medium'}>
+        {label}
+      </label>
+      <select
+        {...props}
+        id={id}
+        value={value}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={({ target }) => {
+          const chosen = options.find((option) => option.value === target.value)
+          if (chosen) onChange(chosen.value)
+        }}
+        className="h-9 w-full min-w-0 cursor-pointer rounded-md border border-line bg-panel px-2 text-sm disabled:cursor-not-allowed disabled:opacity-60"
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.disabled}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      {hint && (
+        <p id={`${id}-hint`} className="m-0 text-xs text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

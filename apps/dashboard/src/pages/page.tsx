@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+import { ErrorAlert } from '../components/alert.tsx'
+
+/** The frame of a page: its heading, what can be done on it, and its contents. */
+export function Page(props: { title: string; text?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <div className="flex flex-wrap items-start gap-3">
+        <div className="mr-auto min-w-0">
+          <h1 className="m-0 text-xl font-semibold">{props.title}</h1>
+          {props.text && <p className="m-0 mt-1 max-w-2xl text-sm text-muted">{props.text}</p>}
+        </div>
+        {props.actions}
+      </div>
+      {props.children}
+    </main>
+  )
+}
+
+/** What stands where something is still being read, or could not be. */
+export function Pending({ error }: { error: unknown }) {
+  return error ? <ErrorAlert error={error} /> : <p className="m-0 text-sm text-muted">Loading…</p>
+}
