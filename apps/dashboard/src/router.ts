@@ -1,11 +1,15 @@
 import { createRouter } from '@tanstack/react-router'
 import { dockRoutes } from './routes/dock-routes.ts'
+import { organizationRoutes } from './routes/organization-routes.ts'
 import { rootRoute } from './routes/root-route.ts'
 import { shellRoute } from './routes/shell-route.ts'
 import { signInRoutes } from './routes/sign-in-routes.ts'
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([...signInRoutes, shellRoute.addChildren([...dockRoutes])]),
+  routeTree: rootRoute.addChildren([
+    ...signInRoutes,
+    shellRoute.addChildren([...dockRoutes, ...organizationRoutes]),
+  ]),
   // Hovering over a link loads its code.
   defaultPreload: 'intent',
 })

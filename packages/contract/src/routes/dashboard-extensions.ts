@@ -129,4 +129,17 @@ export const dashboardExtensionRoutes = {
     paramNotFound: { invitationId: 'invitation_not_found' },
     noStore: true,
   }),
+  leaveOrganization: route({
+    method: 'POST',
+    path: '/api/dashboard/organizations/:id/leave',
+    summary: "End the caller's own membership",
+    description: 'The last owner cannot leave. Only an admin can invite the person again.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: { organization: 'params.id' }, role: 'member' },
+    params: organizationParams,
+    response: field.removed,
+    errors: ['organization_not_found', 'member_not_found', 'cannot_remove_owner'],
+    notFound: 'organization_not_found',
+  }),
 } as const

@@ -143,4 +143,5 @@ export const routeTable = {
   readDockSeries: 'GET /api/dashboard/docks/:id/series',
   listDescribedVersions: 'GET /api/dashboard/environments/:ref/versions',
   linkInvitation: 'POST /api/dashboard/organizations/:id/invitations/:invitationId/link',
+  leaveOrganization: 'POST /api/dashboard/organizations/:id/leave',
 } as const

@@ -2944,4 +2944,17 @@ export type RouteTypes = {
     } & RequestOptions
     response: LinkedInvitation
   }
+  /** End the caller's own membership. */
+  leaveOrganization: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: {
+      removed: true
+    }
+  }
 }

@@ -37,6 +37,7 @@ export function organizationHandlers(context: OrganizationContext): Handlers {
     inviteMember: ({ caller, body }) => inviteMember(context, caller, body),
     changeMemberRole: ({ caller, params, body }) =>
       changeMemberRole(context, caller, params.userId, body.role),
+    leaveOrganization: ({ caller }) => removeMember(context, caller, caller.userId),
     removeMember: ({ caller, params }) => removeMember(context, caller, params.userId),
   }
 }

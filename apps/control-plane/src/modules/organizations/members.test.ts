@@ -97,6 +97,20 @@ describe('members', () => {
     expect((await read()).status).toBe(404)
   })
 
+  it('leave by themselves in a session, except the last owner', async () => {
+    const leave = async (cookie: string) => {
+      const headers = { cookie, origin: server.config.apiUrl }
+      const target = `/api/dashboard/organizations/${organization.id}/leave`
+      const answer = await server.fetch(target, { method: 'POST', headers })
+      return ((await answer.json()) as { code?: string }).code ?? answer.status
+    }
+    const { cookie, apiKey } = await join('member')
+    expect(await leave(cookie)).toBe(200)
+    expect(await codeOf('GET', '', undefined, apiKey)).toBe('organization_not_found')
+    expect(await leave(cookie)).toBe('organization_not_found')
+    expect(await leave((await server.signIn()).cookie)).toBe('cannot_remove_owner')
+  })
+
   it('always include an owner', async () => {
     const own = `/members/${await adminUserId()}`
     for (const role of ['member', 'admin'])

@@ -1,0 +1,112 @@
+import type { Invitation, Organization } from '@dock/sdk'
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { CopyLine } from '../../components/copy-line.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Row, Rows, Section } from '../../components/section.tsx'
+import { RelativeTime, useNow } from '../../components/time.tsx'
+import { showError, showToast } from '../../components/toasts.tsx'
+import { roleNames } from '../../lib/roles.ts'
+import { Pending } from '../page.tsx'
+
+/** The invitations that nobody has accepted: send again, hand over by a link, withdraw. */
+export function Invitations(props: { organization: Organization; query: UseQueryResult<Invitation[]> }) {
+  const { organization, query } = props
+  const client = useQueryClient()
+  const now = useNow()
+  const [busy, setBusy] = useState<string>()
+  const [linked, setLinked] = useState<{ email: string; link: string }>()
+
+  const act = async (id: string, work: () => Promise<unknown>): Promise<void> => {
+    setBusy(id)
+    try {
+      await work()
+      await client.invalidateQueries({ queryKey: ['invitation'] })
+    } catch (error) {
+      showError(error)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+  return (
+    <Section
+      title="Invitations"
+      text="An open invitation takes a seat until it is accepted, withdrawn or over."
+    >
+      {!query.data && <Pending error={query.error} />}
+      {query.data?.length === 0 && <p className="m-0 text-sm text-muted">Nobody is invited at the moment.</p>}
+      {query.data && query.data.length > 0 && (
+        <Rows label="Invitations">
+          {query.data.map((invitation) => {
+            const { id, email } = invitation
+            const params = { id: organization.id, invitationId: id }
+            const isOver = Date.parse(invitation.expiresAt) <= now
+            const isForOwners = invitation.role === 'owner' && organization.role !== 'owner'
+            const reason = isForOwners ? 'Only an owner renews the invitation of an owner.' : undefined
+            const fixed = busy === id || isForOwners
+            return (
+              <Row
+                key={id}
+                title={
+                  <>
+                    {email}
+                    <Badge>{roleNames[invitation.role]}</Badge>
+                    {isOver && <Badge tone="wait">over</Badge>}
+                  </>
+                }
+                text={
+                  <>
+                    {isOver ? 'Ended' : 'Ends'} <RelativeTime at={invitation.expiresAt} />
+                  </>
+                }
+              >
+                <Button
+                  disabled={fixed}
+                  title={reason}
+                  onClick={() =>
+                    void act(id, async () => {
+                      await api.call('resendInvitation', { params })
+                      showToast(`Mailed again to ${email}`)
+                    })
+                  }
+                >
+                  Send again
+                </Button>
+                <Button
+                  disabled={fixed}
+                  title={reason ?? 'Makes a fresh link. The mailed one stops working.'}
+                  onClick={() =>
+                    void act(id, async () => setLinked(await api.call('linkInvitation', { params })))
+                  }
+                >
+                  Get link
+                </Button>
+                <Button
+                  look="danger"
+                  busy={busy === id}
+                  onClick={() => void act(id, () => api.call('revokeInvitation', { params }))}
+                >
+                  Withdraw
+                </Button>
+              </Row>
+            )
+          })}
+        </Rows>
+      )}
+      <Dialog
+        title={`Link for ${linked?.email ?? ''}`}
+        description="Hand it over yourself. It is shown once, works for 7 days and only for this address. Links from before no longer work."
+        open={linked !== undefined}
+        onClose={() => setLinked(undefined)}
+      >
+        <CopyLine label="Link of the invitation" text={linked?.link ?? ''} />
+        <div className="flex justify-end">
+          <Button onClick={() => setLinked(undefined)}>Done</Button>
+        </div>
+      </Dialog>
+    </Section>
+  )
+}

@@ -1,0 +1,108 @@
+import type { Member, Organization } from '@dock/sdk'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Row } from '../../components/section.tsx'
+import { Select } from '../../components/select.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { showError } from '../../components/toasts.tsx'
+import { type Role, reaches, roleNames, roles } from '../../lib/roles.ts'
+
+/** Says why the caller may not change or remove a member, or undefined if the caller may. */
+const whyFixed = (caller: Role, member: Member, isLastOwner: boolean): string | undefined => {
+  if (isLastOwner) return 'An organization keeps at least one owner. Make somebody else an owner first.'
+  if (member.role === 'owner' && caller !== 'owner') return 'Only an owner changes owners.'
+  return undefined
+}
+
+/** A member with a role that admins change, and a button to remove or to leave. */
+export function MemberRow(props: {
+  organization: Organization
+  member: Member
+  isSelf: boolean
+  isLastOwner: boolean
+}) {
+  const { organization, member, isSelf, isLastOwner } = props
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [asks, setAsks] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const isAdmin = reaches(organization.role, 'admin')
+  const reason = whyFixed(organization.role, member, isLastOwner)
+  const params = { id: organization.id, userId: member.userId }
+
+  const changeRole = async (role: Role): Promise<void> => {
+    setBusy(true)
+    try {
+      await api.call('changeMemberRole', { params, body: { role } })
+      await client.invalidateQueries({ queryKey: ['organization'] })
+    } catch (error) {
+      showError(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const remove = async (): Promise<void> => {
+    if (isSelf) await api.call('leaveOrganization', { params: { id: organization.id } })
+    else await api.call('removeMember', { params })
+    if (isSelf) await navigate({ to: '/organizations' })
+    await client.invalidateQueries({ queryKey: ['organization'] })
+  }
+  return (
+    <Row
+      title={
+        <>
+          {member.email}
+          {isSelf && <Badge>You</Badge>}
+        </>
+      }
+      text={
+        <>
+          Joined <RelativeTime at={member.createdAt} />
+          {isAdmin && reason && <> · {reason}</>}
+        </>
+      }
+    >
+      {isAdmin ? (
+        <Select
+          label={`Role of ${member.email}`}
+          isLabelHidden
+          className="w-28"
+          value={member.role}
+          disabled={busy || reason !== undefined}
+          title={reason}
+          options={roles.map((role) => ({
+            value: role,
+            label: roleNames[role],
+            disabled: role === 'owner' && organization.role !== 'owner',
+          }))}
+          onChange={(role) => void changeRole(role)}
+        />
+      ) : (
+        <Badge>{roleNames[member.role]}</Badge>
+      )}
+      {(isAdmin || isSelf) && (
+        <Button look="danger" disabled={reason !== undefined} title={reason} onClick={() => setAsks(true)}>
+          {isSelf ? 'Leave' : 'Remove'}
+        </Button>
+      )}
+      <ConfirmDialog
+        title={isSelf ? `Leave ${organization.name}?` : `Remove ${member.email}?`}
+        description={
+          isSelf
+            ? 'You lose access to its Docks, Snapshots and Environments at once. What you made stays. Only an admin can invite you again.'
+            : 'This person loses access to its Docks, Snapshots and Environments at once. What they made stays in the organization.'
+        }
+        name={isSelf ? organization.name : member.email}
+        action={isSelf ? 'Leave' : 'Remove'}
+        open={asks}
+        onClose={() => setAsks(false)}
+        onConfirm={remove}
+      />
+    </Row>
+  )
+}

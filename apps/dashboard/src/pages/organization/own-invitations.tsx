@@ -1,0 +1,61 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { ownInvitationsQuery } from '../../api/people-queries.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Row, Rows, Section } from '../../components/section.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { showError, showToast } from '../../components/toasts.tsx'
+import { roleNames } from '../../lib/roles.ts'
+
+/** Invitations to the person's address; nothing if there are none. */
+export function OwnInvitations() {
+  const client = useQueryClient()
+  const { data } = useQuery(ownInvitationsQuery)
+  const [busy, setBusy] = useState<string>()
+  const decide = async (id: string, decision: 'acceptOwnInvitation' | 'declineOwnInvitation') => {
+    setBusy(id)
+    try {
+      await api.call(decision, { params: { invitationId: id } })
+      await Promise.all(
+        ['invitation', 'organization', 'dock'].map((kind) => client.invalidateQueries({ queryKey: [kind] })),
+      )
+      if (decision === 'acceptOwnInvitation') showToast('Welcome')
+    } catch (error) {
+      showError(error)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+  if (!data || data.length === 0) return null
+  return (
+    <Section title="You are invited">
+      <Rows label="Invitations to you">
+        {data.map(({ id, organizationName, role, expiresAt }) => (
+          <Row
+            key={id}
+            title={
+              <>
+                {organizationName}
+                <Badge>{roleNames[role]}</Badge>
+              </>
+            }
+            text={
+              <>
+                Ends <RelativeTime at={expiresAt} />
+              </>
+            }
+          >
+            <Button look="primary" busy={busy === id} onClick={() => void decide(id, 'acceptOwnInvitation')}>
+              Join
+            </Button>
+            <Button disabled={busy === id} onClick={() => void decide(id, 'declineOwnInvitation')}>
+              Decline
+            </Button>
+          </Row>
+        ))}
+      </Rows>
+    </Section>
+  )
+}
