@@ -1,5 +1,8 @@
 import { createRouter } from '@tanstack/react-router'
+import { accountRoutes } from './routes/account-routes.ts'
 import { dockRoutes } from './routes/dock-routes.ts'
+import { environmentRoutes } from './routes/environment-routes.ts'
+import { keyRoutes } from './routes/key-routes.ts'
 import { organizationRoutes } from './routes/organization-routes.ts'
 import { rootRoute } from './routes/root-route.ts'
 import { shellRoute } from './routes/shell-route.ts'
@@ -8,7 +11,13 @@ import { signInRoutes } from './routes/sign-in-routes.ts'
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...signInRoutes,
-    shellRoute.addChildren([...dockRoutes, ...organizationRoutes]),
+    shellRoute.addChildren([
+      ...dockRoutes,
+      ...organizationRoutes,
+      ...environmentRoutes,
+      ...keyRoutes,
+      ...accountRoutes,
+    ]),
   ]),
   // Hovering over a link loads its code.
   defaultPreload: 'intent',

@@ -9,6 +9,11 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof DockApiError && error.code === 'unauthorized'
 }
 
+/** True if the caller's account is closed, and can be reopened. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof DockApiError && error.code === 'account_closed'
+}
+
 /** Returns the service's sentence. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

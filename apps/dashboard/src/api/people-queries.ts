@@ -117,7 +117,7 @@ export function providerKeysQuery(organizationId: string) {
 
 export const connectionsQuery = queryOptions({
   queryKey: ['connection'],
-  queryFn: ({ signal }) => api.call('listConnections', { signal }),
+  queryFn: async ({ signal }) => (await api.call('listConnections', { signal })).connections,
   ...readAnew,
 })
 

@@ -35,5 +35,10 @@ const invitation = createRoute({
   path: '/invitations/$token',
   component: lazyRouteComponent(() => import('../pages/sign-in/invitation-page.tsx'), 'InvitationPage'),
 })
+const closed = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/account-closed',
+  component: lazyRouteComponent(() => import('../pages/account/closed-page.tsx'), 'ClosedPage'),
+})
 
-export const signInRoutes = [signIn, signUp, forgot, reset, invitation] as const
+export const signInRoutes = [signIn, signUp, forgot, reset, invitation, closed] as const

@@ -120,6 +120,14 @@ const webhookDock = { id: ids.dock, state: 'ready' }
 const sshAddress = { host: 'dock.example', port: 2222 }
 const portsDomain = { domain: 'docks.example' }
 
+const invitation = {
+  id: ids.invitation,
+  email: 'kim@acme.example',
+  role: 'member',
+  expiresAt: times.expiresAt,
+  createdAt: times.createdAt,
+}
+
 export const exampleAccountObjects: Readonly<Record<string, object>> = {
   ApiKey: apiKey,
   AssistantConnection: assistant,
@@ -181,17 +189,15 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     providers: ['email'],
     instanceAdmin: false,
   },
-  Invitation: {
-    id: ids.invitation,
-    email: 'kim@acme.example',
-    role: 'member',
-    expiresAt: times.expiresAt,
-    createdAt: times.createdAt,
-  },
+  Invitation: invitation,
   InvitationAccepted: { organizationId: ids.organization, role: 'member' },
   InvitationDeclined: { declined: true },
   InvitationPreview: invitationPreview,
   InviteMemberResult: { status: 'accepted' },
+  LinkedInvitation: {
+    ...invitation,
+    link: 'https://dock.example/invitations/Zx3vQ0m8bYb1wq5Jk2r7Tn9Lc4Hd6Fs0Pg8Uo1Ei3Ay',
+  },
   ListConnectionsResult: { connections: [connection] },
   LoginConnection: connection,
   MarkAllNotificationsReadResult: { updated: 3 },

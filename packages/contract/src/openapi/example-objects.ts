@@ -103,9 +103,23 @@ const timelineEntry = {
 const seriesPoint = { at: times.changedAt, ...aggregate }
 const runEvent = { t: 'branch_created', at: times.changedAt }
 
+const environmentVersion = { version: 3, createdAt: times.createdAt, dockCount: 4 }
+const describedVersion = {
+  ...environmentVersion,
+  varNames: ['DATABASE_URL'],
+  files: [environmentFile],
+  repos: [environmentRepository],
+  safeForThirdParties: false,
+  passGithub: true,
+  passSecrets: true,
+  passDockCredentials: false,
+  passAgentsCredentials: false,
+}
+
 export const exampleObjects: Readonly<Record<string, object>> = {
   ContainerSample: { name: 'app', memBytes: 104_857_600 },
   Deleted: { deleted: true },
+  DescribedVersion: describedVersion,
   Dock: dock,
   DockCreator: dockCreator,
   DockProcess: {
@@ -149,7 +163,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   EnvironmentConnections: environmentConnections,
   EnvironmentFile: environmentFile,
   EnvironmentRepository: environmentRepository,
-  EnvironmentVersion: { version: 3, createdAt: times.createdAt, dockCount: 4 },
+  EnvironmentVersion: environmentVersion,
   ExecResult: { exitCode: 0, stdout: 'Linux\n', stderr: '', durationMs: 38, truncated: false },
   FileChange: pathChange,
   FileEntry: fileEntry,
@@ -232,6 +246,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   TerminalTicket: { ticket: 'Zm9yIG9uZSB0ZXJtaW5hbA', expiresAt: '2026-03-02T09:00:33.412Z' },
   TimelineActor: timelineActor,
   TimelineEntry: timelineEntry,
+  VersionPage: { versions: [describedVersion], nextBefore: null },
   WatchEnded: { type: 'ended', reason: 'time' },
   WatchNotice: { type: 'alive' },
   WatchStarted: { type: 'watching', folders: 12 },

@@ -27,6 +27,7 @@ const owners: Readonly<Record<string, string>> = {
 /** Parameters that are no id in the path. Their schemas may say it better. */
 const descriptions: Readonly<Record<string, string>> = {
   all: 'List Docks in every state.',
+  before: 'Only versions older than this one.',
   cursor: 'The `nextCursor` of the previous page.',
   createdBy: 'List only Docks that this person created.',
   dockId: 'Count only the usage of this Dock.',

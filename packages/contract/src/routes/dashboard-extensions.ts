@@ -106,7 +106,6 @@ export const dashboardExtensionRoutes = {
     params: environmentParams,
     query: environmentQuery.extend({
       limit: field.queryInteger(1, versionsPageMax).default(versionsPageDefault),
-      /** Only versions older than this one. */
       before: field.queryInteger(1, 2_147_483_647).optional(),
     }),
     response: versionPage,

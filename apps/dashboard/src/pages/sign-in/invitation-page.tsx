@@ -6,18 +6,28 @@ import { meQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { VerificationNotice } from '../account/verification-notice.tsx'
 import { AuthLayout } from './auth-layout.tsx'
+
+const confirmedEveryMs = 2_000
 
 export function InvitationPage() {
   const { token } = useParams({ from: '/invitations/$token' })
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const [isDeclined, setDeclined] = useState(false)
-  const me = useQuery({ ...meQuery, retry: false })
+  const me = useQuery({
+    ...meQuery,
+    retry: false,
+    // The link that confirms the address may be opened in another tab or on another machine.
+    refetchInterval: ({ state }) => (state.data?.emailVerified === false ? confirmedEveryMs : false),
+  })
+  const isUnconfirmed = me.data?.emailVerified === false
   const invitation = useQuery({
     queryKey: ['invitation', token],
     queryFn: ({ signal }) => api.call('readInvitation', { params: { token }, signal }),
     retry: false,
+    enabled: !me.isPending && !isUnconfirmed,
   })
   const decide = async (decision: 'accept' | 'decline'): Promise<void> => {
     setBusy(true)
@@ -47,6 +57,13 @@ export function InvitationPage() {
             Create an account
           </Link>
         </div>
+      </AuthLayout>
+    )
+  if (me.data && isUnconfirmed)
+    return (
+      <AuthLayout title="You are invited">
+        <VerificationNotice email={me.data.email} />
+        <p className="m-0 text-sm text-muted">This page goes on by itself when the address is confirmed.</p>
       </AuthLayout>
     )
   return (

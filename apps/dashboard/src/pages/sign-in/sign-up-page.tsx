@@ -11,6 +11,7 @@ const route = getRouteApi('/sign-up')
 
 export function SignUpPage() {
   const { next } = route.useSearch()
+  const invitationToken = /^\/invitations\/([A-Za-z0-9_-]+)$/.exec(next ?? '')?.[1]
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
 
@@ -23,6 +24,8 @@ export function SignUpPage() {
         email: form.get('email'),
         password: form.get('password'),
         callbackURL: '/',
+        // Where only invited people may sign up, the token of the mailed link proves the invitation.
+        ...(invitationToken ? { invitationToken } : {}),
       })
       location.assign(afterSignIn(next))
     } catch (failure) {

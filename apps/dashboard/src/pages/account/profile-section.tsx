@@ -1,0 +1,70 @@
+import type { Profile } from '@dock/sdk'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { profileQuery } from '../../api/people-queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { Field } from '../../components/field.tsx'
+import { textIn } from '../../components/form-dialog.tsx'
+import { Section } from '../../components/section.tsx'
+import { showToast } from '../../components/toasts.tsx'
+import { Pending } from '../page.tsx'
+
+/** What other members see of the person. */
+export function ProfileSection() {
+  const profile = useQuery(profileQuery)
+  return (
+    <Section title="Profile" text="What other members of your organizations see.">
+      {profile.data ? (
+        <ProfileForm key={profile.data.updatedAt} profile={profile.data} />
+      ) : (
+        <Pending error={profile.error} />
+      )}
+    </Section>
+  )
+}
+
+function ProfileForm({ profile }: { profile: Profile }) {
+  const client = useQueryClient()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const save = async (form: FormData): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const saved = await api.call('updateProfile', {
+        body: { displayName: textIn(form, 'name'), bio: textIn(form, 'bio') },
+      })
+      client.setQueryData(profileQuery.queryKey, saved)
+      showToast('Saved')
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className="grid max-w-md gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save(new FormData(event.currentTarget))
+      }}
+    >
+      <Field
+        label="Name"
+        name="name"
+        defaultValue={profile.displayName}
+        autoComplete="name"
+        maxLength={60}
+        required
+      />
+      <Field label="About you" name="bio" defaultValue={profile.bio} maxLength={280} />
+      {error !== undefined && <ErrorAlert error={error} />}
+      <Button type="submit" look="primary" busy={busy} className="justify-self-start">
+        Save
+      </Button>
+    </form>
+  )
+}

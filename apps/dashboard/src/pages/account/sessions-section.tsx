@@ -1,0 +1,104 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { authenticate, SignInError } from '../../api/client.ts'
+import { type Session, sessionsQuery } from '../../api/people-queries.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Row, Rows, Section } from '../../components/section.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { showError } from '../../components/toasts.tsx'
+import { deviceName } from '../../lib/device-name.ts'
+import { Pending } from '../page.tsx'
+
+/** Where the person is signed in. */
+export function SessionsSection() {
+  const client = useQueryClient()
+  const sessions = useQuery(sessionsQuery)
+  const [busy, setBusy] = useState<string>()
+  const others = sessions.data?.filter(({ isCurrent }) => !isCurrent) ?? []
+  const end = async (what: string, path: string, body: Record<string, unknown>): Promise<void> => {
+    setBusy(what)
+    try {
+      await authenticate(path, body)
+      await client.invalidateQueries({ queryKey: ['session'] })
+    } catch (error) {
+      showError(error)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+  if (isTooOld(sessions.error))
+    return (
+      <Section
+        title="Sessions"
+        text="You signed in more than a day ago. To see and end your sessions, sign out and in again."
+      >
+        <Link to="/sign-in" search={{ next: '/account' }} className="text-sm text-accent underline">
+          Sign in again
+        </Link>
+      </Section>
+    )
+  return (
+    <Section
+      title="Sessions"
+      text="Where you are signed in. End what you do not know, and change your password."
+      actions={
+        others.length > 0 && (
+          <Button
+            look="danger"
+            busy={busy === 'all'}
+            onClick={() => void end('all', '/revoke-other-sessions', {})}
+          >
+            End all others
+          </Button>
+        )
+      }
+    >
+      {!sessions.data && <Pending error={sessions.error} />}
+      {sessions.data && (
+        <Rows label="Sessions">
+          {sessions.data.map((session) => (
+            <SessionRow
+              key={session.id}
+              session={session}
+              busy={busy === session.id}
+              onEnd={() => void end(session.id, '/revoke-session', { token: session.token })}
+            />
+          ))}
+        </Rows>
+      )}
+    </Section>
+  )
+}
+
+/** True if the library wants a newer sign-in before it lists sessions. */
+const isTooOld = (error: unknown): boolean =>
+  error instanceof SignInError && error.code === 'SESSION_NOT_FRESH'
+
+function SessionRow(props: { session: Session; busy: boolean; onEnd: () => void }) {
+  const { session, busy, onEnd } = props
+  const device = deviceName(session.userAgent)
+  return (
+    <Row
+      title={
+        <>
+          <span title={session.userAgent ?? undefined}>{device}</span>
+          {session.isCurrent && <Badge tone="good">this one</Badge>}
+        </>
+      }
+      text={
+        <>
+          {session.ipAddress ?? 'unknown address'} · signed in <RelativeTime at={session.createdAt} /> · ends{' '}
+          <RelativeTime at={session.expiresAt} />
+        </>
+      }
+    >
+      {!session.isCurrent && (
+        <Button busy={busy} aria-label={`End the session of ${device}`} onClick={onEnd}>
+          End
+        </Button>
+      )}
+    </Row>
+  )
+}

@@ -1,0 +1,113 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { textIn } from '../../components/form-dialog.tsx'
+import { Section } from '../../components/section.tsx'
+import { showToast } from '../../components/toasts.tsx'
+import type { TabProps } from './tab-props.ts'
+
+/** Name, default and end of an Environment. */
+export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [asks, setAsks] = useState(false)
+  const change = async (body: { name?: string; isDefault?: true }): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await api.call('updateEnvironment', { params: { ref: environment.id }, body })
+      await client.invalidateQueries({ queryKey: ['environment'] })
+      showToast('Saved')
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const reason = isAdmin ? undefined : 'Only admins change this.'
+  return (
+    <>
+      <Section title="Settings" text={reason}>
+        <form
+          key={environment.name}
+          className="grid max-w-md gap-4"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void change({ name: textIn(new FormData(event.currentTarget), 'name') })
+          }}
+        >
+          <Field
+            label="Name"
+            name="name"
+            defaultValue={environment.name}
+            hint="2 to 64 small letters, digits, dashes or underscores. Docks follow the new name."
+            pattern="[a-z0-9_\-]{2,64}"
+            autoComplete="off"
+            disabled={!isAdmin}
+            required
+          />
+          {error !== undefined && <ErrorAlert error={error} />}
+          {isAdmin && (
+            <Button type="submit" look="primary" busy={busy} className="justify-self-start">
+              Rename
+            </Button>
+          )}
+        </form>
+      </Section>
+      <Section
+        title="Default"
+        text={
+          environment.isDefault
+            ? 'Docks that name no Environment start with this one. To change that, make another one the default.'
+            : 'Docks that name no Environment start with the default one.'
+        }
+      >
+        {!environment.isDefault && (
+          <Button
+            className="justify-self-start"
+            busy={busy}
+            disabled={!isAdmin}
+            title={reason}
+            onClick={() => void change({ isDefault: true })}
+          >
+            Make it the default
+          </Button>
+        )}
+      </Section>
+      <Section
+        title="Delete this Environment"
+        text="Its variables, files and versions are lost. Docks keep what they have until they boot again; then they get the default Environment. The last Environment of an organization stays."
+      >
+        <Button
+          look="danger"
+          className="justify-self-start"
+          disabled={!isAdmin}
+          title={reason}
+          onClick={() => setAsks(true)}
+        >
+          Delete Environment
+        </Button>
+        <ConfirmDialog
+          title={`Delete ${environment.name}?`}
+          description="Its variables, files, repositories and versions are deleted. This cannot be undone."
+          name={environment.name}
+          action="Delete"
+          open={asks}
+          onClose={() => setAsks(false)}
+          onConfirm={async () => {
+            await api.call('deleteEnvironment', { params: { ref: environment.id } })
+            await navigate({ to: '/environments', search: { organization: environment.organizationId } })
+            await client.invalidateQueries({ queryKey: ['environment', 'list'] })
+          }}
+        />
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,116 @@
+import type { LoginConnection } from '@dock/sdk'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, authenticate } from '../../api/client.ts'
+import { connectionsQuery } from '../../api/people-queries.ts'
+import { configQuery } from '../../api/queries.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Row, Rows, Section } from '../../components/section.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { showError } from '../../components/toasts.tsx'
+import { Pending } from '../page.tsx'
+import { AssistantSection } from './assistant-section.tsx'
+
+const names: Readonly<Record<string, string>> = {
+  credential: 'Email and password',
+  email: 'Email and password',
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  google: 'Google',
+}
+const nameOf = (provider: string): string => names[provider] ?? provider
+
+/** Accounts with which the person signs in, and through which Docks reach repositories. */
+export function ConnectionsTab() {
+  const client = useQueryClient()
+  const connections = useQuery(connectionsQuery)
+  const config = useQuery(configQuery)
+  const [busy, setBusy] = useState<string>()
+  const [removed, setRemoved] = useState<LoginConnection>()
+  const connected = new Set(connections.data?.map(({ provider }) => provider))
+  const offered = (config.data?.authProviders ?? []).filter(
+    (provider) =>
+      provider in names && !['email', 'credential'].includes(provider) && !connected.has(provider),
+  )
+  const connect = async (provider: string): Promise<void> => {
+    setBusy(provider)
+    try {
+      const here = '/keys?tab=connections'
+      const { url } = await authenticate('/link-social', {
+        provider,
+        callbackURL: here,
+        errorCallbackURL: here,
+      })
+      if (typeof url === 'string' && /^https?:/.test(url)) location.assign(url)
+    } catch (error) {
+      showError(error)
+      setBusy(undefined)
+    }
+  }
+  return (
+    <>
+      <Section
+        title="Connected accounts"
+        text="You can sign in with each of them. GitHub and GitLab also let the Docks of Environments to which you added a repository clone and push it."
+      >
+        {!connections.data && <Pending error={connections.error} />}
+        {connections.data && (
+          <Rows label="Connected accounts">
+            {connections.data.map((connection) => (
+              <Row
+                key={connection.id}
+                title={
+                  <>
+                    {nameOf(connection.provider)}
+                    {connection.primary && <Badge>stays</Badge>}
+                  </>
+                }
+                text={
+                  <>
+                    {connection.identifier} · since <RelativeTime at={connection.linkedAt} />
+                  </>
+                }
+              >
+                {!connection.primary && (
+                  <Button
+                    look="danger"
+                    aria-label={`Disconnect ${nameOf(connection.provider)}`}
+                    onClick={() => setRemoved(connection)}
+                  >
+                    Disconnect
+                  </Button>
+                )}
+              </Row>
+            ))}
+            {offered.map((provider) => (
+              <Row key={provider} title={nameOf(provider)} text="not connected">
+                <Button
+                  busy={busy === provider}
+                  aria-label={`Connect ${nameOf(provider)}`}
+                  onClick={() => void connect(provider)}
+                >
+                  Connect
+                </Button>
+              </Row>
+            ))}
+          </Rows>
+        )}
+        <ConfirmDialog
+          title={`Disconnect ${nameOf(removed?.provider ?? '')}?`}
+          description="You can no longer sign in with it, and Docks lose the access to repositories that it gave them."
+          name={nameOf(removed?.provider ?? '')}
+          action="Disconnect"
+          open={removed !== undefined}
+          onClose={() => setRemoved(undefined)}
+          onConfirm={async () => {
+            await api.call('removeConnection', { params: { id: removed?.id ?? '' } })
+            await client.invalidateQueries({ queryKey: ['connection'] })
+          }}
+        />
+      </Section>
+      {config.data?.chatgptSignIn && <AssistantSection />}
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
+import { Page } from '../page.tsx'
+import { ApiKeysTab } from './api-keys-tab.tsx'
+import { ConnectionsTab } from './connections-tab.tsx'
+import { keyTabNames, keyTabs } from './key-tabs.ts'
+import { ProviderKeysTab } from './provider-keys-tab.tsx'
+import { SshKeysTab } from './ssh-keys-tab.tsx'
+
+const route = getRouteApi('/shell/keys')
+
+const tabs = {
+  api: ApiKeysTab,
+  ssh: SshKeysTab,
+  providers: ProviderKeysTab,
+  connections: ConnectionsTab,
+} as const
+
+/** Keys for programs, machines and providers, and the accounts that are connected. */
+export function KeysPage() {
+  const { tab = 'api' } = route.useSearch()
+  const Tab = tabs[tab]
+  return (
+    <Page title="Keys">
+      <TabLinks label="Kinds of keys">
+        {keyTabs.map((each) => (
+          <Link
+            key={each}
+            to="/keys"
+            search={{ tab: each }}
+            aria-current={each === tab ? 'page' : undefined}
+            className={tabLinkClass}
+          >
+            {keyTabNames[each]}
+          </Link>
+        ))}
+      </TabLinks>
+      <Tab />
+    </Page>
+  )
+}

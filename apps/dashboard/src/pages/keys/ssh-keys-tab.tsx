@@ -1,0 +1,97 @@
+import type { SshKey } from '@dock/sdk'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { sshKeysQuery } from '../../api/people-queries.ts'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { Field } from '../../components/field.tsx'
+import { FormDialog, textIn } from '../../components/form-dialog.tsx'
+import { Row, Rows, Section } from '../../components/section.tsx'
+import { TextArea } from '../../components/text-area.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { Pending } from '../page.tsx'
+import { LastUsed } from './last-used.tsx'
+
+/** The public keys with which the person reaches Docks over SSH. */
+export function SshKeysTab() {
+  const client = useQueryClient()
+  const keys = useQuery(sshKeysQuery)
+  const [adds, setAdds] = useState(false)
+  const [removed, setRemoved] = useState<SshKey>()
+  const readAgain = () => client.invalidateQueries({ queryKey: ['ssh-key'] })
+  return (
+    <Section
+      title="SSH keys"
+      text="Public keys of your computers. With one of them you reach all Docks that you may use, by ssh, scp and editors."
+      actions={
+        <Button look="primary" onClick={() => setAdds(true)}>
+          Add SSH key
+        </Button>
+      }
+    >
+      {!keys.data && <Pending error={keys.error} />}
+      {keys.data?.length === 0 && (
+        <Empty
+          title="No SSH keys"
+          text="Make one with ssh-keygen -t ed25519, and paste the file that ends with .pub."
+        />
+      )}
+      {keys.data && keys.data.length > 0 && (
+        <Rows label="SSH keys">
+          {keys.data.map((key) => (
+            <Row
+              key={key.id}
+              title={key.name}
+              text={
+                <>
+                  <span className="font-mono">{key.fingerprint}</span> · added{' '}
+                  <RelativeTime at={key.createdAt} /> · <LastUsed at={key.lastUsedAt} />
+                </>
+              }
+            >
+              <Button look="danger" aria-label={`Delete ${key.name}`} onClick={() => setRemoved(key)}>
+                Delete
+              </Button>
+            </Row>
+          ))}
+        </Rows>
+      )}
+      <FormDialog
+        title="Add an SSH key"
+        action="Add key"
+        open={adds}
+        onClose={() => setAdds(false)}
+        onSubmit={async (form) => {
+          await api.call('addSshKey', {
+            body: { name: textIn(form, 'name'), publicKey: textIn(form, 'publicKey') },
+          })
+          await readAgain()
+        }}
+      >
+        <Field label="Name" name="name" placeholder="laptop" maxLength={100} autoComplete="off" required />
+        <TextArea
+          label="Public key"
+          name="publicKey"
+          rows={4}
+          placeholder="ssh-ed25519 AAAA…"
+          hint="One line, as in ~/.ssh/id_ed25519.pub. Never paste the private key."
+          required
+        />
+      </FormDialog>
+      <ConfirmDialog
+        title={`Delete ${removed?.name ?? ''}?`}
+        description="No new connection can be made with this key. Connections that are open stay open."
+        name={removed?.name ?? ''}
+        action="Delete"
+        open={removed !== undefined}
+        onClose={() => setRemoved(undefined)}
+        onConfirm={async () => {
+          await api.call('deleteSshKey', { params: { id: removed?.id ?? '' } })
+          await readAgain()
+        }}
+      />
+    </Section>
+  )
+}
