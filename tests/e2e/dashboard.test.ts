@@ -2,6 +2,7 @@
 import { openChromium } from '@dock/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { watchComplaints } from './support/dashboard-page.ts'
 import { createDock } from './support/dock.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
@@ -11,22 +12,12 @@ let page: Page
 /** Errors of the console, and reports of the content security policy. */
 const complaints: string[] = []
 
-const watch = (watched: Page): void => {
-  watched.on('console', (message) => {
-    // What the service refuses is shown to the person, and Chromium logs it too. It drops
-    // connections when an address of the machine changes, as with every Dock; the page then asks again.
-    if (message.type() === 'error' && !/status of 4\d\d|ERR_NETWORK_CHANGED/.test(message.text()))
-      complaints.push(message.text())
-  })
-  watched.on('pageerror', (error) => complaints.push(error.message))
-}
-
 const open = (path: string) => page.goto(server.admin.baseUrl + path)
 
 beforeAll(async () => {
   browser = await openChromium()
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  watch(page)
+  watchComplaints(page, complaints)
 })
 afterAll(async () => {
   await browser.close()

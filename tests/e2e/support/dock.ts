@@ -10,6 +10,7 @@ export type DockOptions = {
   memoryMiB?: number
   diskGiB?: number
   ttlSeconds?: number
+  environment?: string
 }
 
 /** Creates a small Dock and returns it when it is ready. */

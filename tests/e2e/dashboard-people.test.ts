@@ -1,0 +1,281 @@
+/** The dashboard's pages of people, Environments, keys and the account, in a real browser. */
+import { openChromium } from '@dock/testkit'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { confirm, signInOn, watchComplaints } from './support/dashboard-page.ts'
+import { createDock } from './support/dock.ts'
+import { confirmationLink, invitationLink, mailedLink } from './support/mailed-link.ts'
+import { freshName, useServer } from './support/use-server.ts'
+
+const server = useServer()
+const hostile = '<img src=x onerror=alert(1)>'
+const member = { email: `${freshName('colleague')}@example.test`, password: freshName('a long password') }
+let browser: Browser
+/** The first person, and the colleague who is invited. */
+let page: Page
+let colleague: Page
+const complaints: string[] = []
+
+const newPage = async (): Promise<Page> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const made = await context.newPage()
+  watchComplaints(made, complaints)
+  return made
+}
+const address = (path: string): string => server.admin.baseUrl + path
+const organizationPath = (part: string): string => `/organization/${server.admin.organizationId}/${part}`
+const row = (at: Page, text: string) => at.getByRole('listitem').filter({ hasText: text })
+const button = (at: Page, name: string) => at.getByRole('button', { name, exact: true })
+
+beforeAll(async () => {
+  browser = await openChromium()
+  page = await newPage()
+  colleague = await newPage()
+  await page.goto(address('/organizations'))
+  await signInOn(page, server.admin)
+  await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+})
+afterAll(async () => {
+  await browser.close()
+})
+
+describe('an organization', () => {
+  it('has workspaces, whose names are text, and keeps the last one', async () => {
+    await page.goto(address(organizationPath('workspaces')))
+    await page.getByRole('list', { name: 'Workspaces' }).waitFor()
+    await expect.poll(() => button(page, 'Delete').first().isDisabled()).toBe(true)
+    const name = `${freshName('team')} ${hostile}`
+    await button(page, 'New workspace').click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await button(page, 'Make workspace').click()
+    await row(page, name).getByRole('button', { name: 'Delete' }).click()
+    await confirm(page, name, 'Delete')
+    await expect.poll(() => row(page, name).count()).toBe(0)
+  })
+
+  it('shows usage beside limits, and what retention would delete', async () => {
+    await page.getByRole('link', { name: 'Usage and limits' }).click()
+    await page.getByRole('meter', { name: 'Docks that are on' }).waitFor({ state: 'attached' })
+    await page.getByRole('link', { name: 'Retention' }).click()
+    await button(page, 'Turn zero data retention on').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('This cannot be undone').waitFor()
+    expect(await button(page, 'Delete and turn on').isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  it('is made with a hostile name, switched to, and deleted by its name', async () => {
+    const name = `${freshName('org')} ${hostile}`
+    await page.goto(address('/organizations'))
+    await button(page, 'New organization').click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await button(page, 'Make organization').click()
+    await page.getByRole('heading', { name }).waitFor()
+    await page.getByLabel('Organization', { exact: true }).selectOption(server.admin.organizationId)
+    await page.waitForURL(`**${organizationPath('members')}`)
+    await page.getByLabel('Organization', { exact: true }).selectOption({ label: name })
+    await page.getByRole('heading', { name }).waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await button(page, 'Delete organization').click()
+    await confirm(page, name, 'Delete organization')
+    await page.getByRole('heading', { name: 'Organizations' }).waitFor()
+    await expect.poll(() => row(page, name).count()).toBe(0)
+  })
+})
+
+describe('an invitation', () => {
+  it('is sent, leads a new person to join, and on to the first Dock', async () => {
+    await page.goto(address(organizationPath('members')))
+    await button(page, 'Invite').click()
+    await page.getByRole('dialog').getByLabel('Email address').fill(member.email)
+    await button(page, 'Send invitation').click()
+    await row(page, member.email).getByRole('button', { name: 'Withdraw' }).waitFor()
+
+    await colleague.goto(await mailedLink(server.dataDir, member.email, invitationLink))
+    await colleague.getByRole('link', { name: 'Create an account' }).click()
+    await colleague.getByLabel('Your name').fill(`Colleague ${hostile}`)
+    await colleague.getByLabel('Email address').fill(member.email)
+    await colleague.getByLabel('Password').fill(member.password)
+    await button(colleague, 'Create account').click()
+    await colleague.getByText('Confirm your address.').waitFor()
+
+    // The link of the other mail is opened in another tab; this one goes on by itself.
+    const tab = await colleague.context().newPage()
+    await tab.goto(await mailedLink(server.dataDir, member.email, confirmationLink))
+    await tab.close()
+    await button(colleague, 'Join').click()
+    await colleague.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
+    await button(colleague, 'New Dock').click()
+    const screen = colleague.locator('.xterm-rows')
+    await screen.waitFor()
+    await expect.poll(() => screen.innerText()).toMatch(/\$\s*$/)
+    // Nobody has reloaded the page of members.
+    await expect.poll(() => button(page, 'Withdraw').count()).toBe(0)
+    await row(page, member.email).getByRole('button', { name: 'Remove' }).waitFor()
+  })
+
+  it('is handed over by its link, and withdrawn', async () => {
+    const email = `${freshName('guest')}@example.test`
+    await button(page, 'Invite').click()
+    await page.getByRole('dialog').getByLabel('Email address').fill(email)
+    await button(page, 'Send invitation').click()
+    await row(page, email).getByRole('button', { name: 'Get link' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('/invitations/').waitFor()
+    expect(await dialog.locator('code').innerText()).toMatch(invitationLink)
+    await button(page, 'Done').click()
+    await row(page, email).getByRole('button', { name: 'Withdraw' }).click()
+    await expect.poll(() => row(page, email).count()).toBe(0)
+  })
+
+  it('makes a member, who sees no action of admins and can leave', async () => {
+    await colleague.goto(address(organizationPath('members')))
+    await button(colleague, 'Leave').waitFor()
+    expect(await button(colleague, 'Invite').count()).toBe(0)
+    expect(await button(colleague, 'Remove').count()).toBe(0)
+    await page.getByLabel(`Role of ${member.email}`).selectOption('admin')
+    await button(colleague, 'Invite').waitFor()
+    await page.getByLabel(`Role of ${member.email}`).selectOption('member')
+    await expect.poll(() => button(colleague, 'Invite').count()).toBe(0)
+  })
+})
+
+describe('an Environment', () => {
+  const name = freshName('secrets')
+  const secret = `canary ${freshName('value')} ${hostile}`
+
+  it('holds a secret that admins see for a moment, and in no address', async () => {
+    await page.goto(address('/environments'))
+    await button(page, 'New Environment').click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await button(page, 'Make Environment').click()
+    await page.getByRole('heading', { name }).waitFor()
+    await button(page, 'Add variable').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('API_TOKEN')
+    await dialog.getByLabel('Value').fill(secret)
+    await button(page, 'Save').click()
+    await page.getByText('API_TOKEN').waitFor()
+    expect(await page.content()).not.toContain('canary')
+    await button(page, 'Reveal values').click()
+    await page.getByText(secret).waitFor()
+    expect(page.url()).not.toContain('canary')
+    await button(page, 'Hide values').click()
+    await expect.poll(() => page.getByText(secret).count()).toBe(0)
+  })
+
+  it('shows a member the name of the secret, and nothing with which to see it', async () => {
+    await colleague.goto(page.url())
+    await colleague.getByText('API_TOKEN').waitFor()
+    for (const each of ['Reveal values', 'Edit as text', 'Add variable'])
+      expect(await button(colleague, each).count()).toBe(0)
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    const refused = await colleague.request.post(address(`/v1/environments/${id}/secrets:reveal`), {
+      headers: { origin: server.admin.baseUrl },
+    })
+    expect(refused.status()).toBe(403)
+    expect((await refused.text()) + (await colleague.content())).not.toContain('canary')
+    await colleague.getByRole('link', { name: 'What Docks get' }).click()
+    expect(await colleague.getByRole('switch').first().isDisabled()).toBe(true)
+  })
+
+  it('says what versions changed, and upgrades its Docks', async () => {
+    await createDock(server, { name: freshName('old'), environment: name })
+    await page.getByRole('link', { name: 'What Docks get' }).click()
+    await page.getByRole('switch', { name: 'An API key of Dock' }).click()
+    await page.getByRole('link', { name: 'Versions and Docks' }).click()
+    await page.getByText('~ An API key of Dock: on').waitFor()
+    await page.getByText('+ variable API_TOKEN').waitFor()
+    await button(page, 'Upgrade 1 Dock').click()
+    await page.getByText('The upgrade is done.').waitFor()
+    await row(page, 'Made by').getByText('version 3').waitFor()
+  })
+})
+
+describe('keys', () => {
+  it('of the API are shown once, work, and are revoked', async () => {
+    const name = `${freshName('key')} ${hostile}`
+    await page.goto(address('/keys'))
+    await button(page, 'New API key').click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await button(page, 'Make key').click()
+    await button(page, 'I have copied it').waitFor()
+    const key = await page.getByRole('dialog').locator('code').innerText()
+    const ask = () =>
+      fetch(address('/v1/me'), { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status)
+    expect(await ask()).toBe(200)
+    await button(page, 'I have copied it').click()
+    await row(page, name).waitFor()
+    expect(await page.content()).not.toContain(key)
+    await row(page, name).getByRole('button', { name: 'Revoke' }).click()
+    await confirm(page, name, 'Revoke')
+    await row(page, name).getByText('revoked').waitFor()
+    expect(await ask()).toBe(401)
+  })
+
+  it('of SSH show the service’s sentence and the request id if they are refused', async () => {
+    await page.getByRole('link', { name: 'SSH keys' }).click()
+    await button(page, 'Add SSH key').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('laptop')
+    await dialog.getByLabel('Public key').fill('nonsense')
+    await button(page, 'Add key').click()
+    await dialog.getByText(/validation_error · request [0-9a-f-]{36}/).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  it('of providers are set, revealed and deleted by admins only', async () => {
+    const key = freshName('sk-canary')
+    await page.getByRole('link', { name: 'Provider keys' }).click()
+    await button(page, 'Set the key of OpenRouter').click()
+    await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key)
+    await button(page, 'Save').click()
+    await button(page, 'Reveal the key of OpenRouter').click()
+    await page.getByText(key).waitFor()
+    await colleague.goto(address('/keys?tab=providers'))
+    await row(colleague, 'OpenRouter').getByText('set', { exact: true }).waitFor()
+    expect(await colleague.getByRole('button', { name: /the key of/ }).count()).toBe(0)
+    await button(page, 'Delete the key of OpenRouter').click()
+    await confirm(page, 'OpenRouter', 'Delete')
+    await expect.poll(() => button(page, 'Reveal the key of OpenRouter').count()).toBe(0)
+  })
+})
+
+describe('an account', () => {
+  it('is closed, and reopened after the sign-in', async () => {
+    await colleague.goto(address('/account'))
+    await colleague.getByLabel('Name', { exact: true }).waitFor()
+    expect(await colleague.getByLabel('Name', { exact: true }).inputValue()).toBe(`Colleague ${hostile}`)
+    await colleague.getByText('this one').waitFor()
+    await button(colleague, 'Close account').click()
+    const dialog = colleague.getByRole('dialog')
+    await dialog.getByLabel(/^Type /).fill(member.email)
+    await dialog.getByRole('button', { name: 'Close account' }).click()
+    await colleague.getByRole('heading', { name: 'Sign in to Dock' }).waitFor()
+    await signInOn(colleague, member)
+    await colleague.getByRole('heading', { name: 'Your account is closed' }).waitFor()
+    await button(colleague, 'Reopen account').click()
+    await colleague.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
+  })
+
+  it('is erased by the phrase, and then nobody can sign in to it', async () => {
+    await colleague.goto(address('/account'))
+    await button(colleague, 'Erase account').click()
+    const dialog = colleague.getByRole('dialog')
+    await dialog.getByLabel(/^Type /).fill('erase my account data')
+    await dialog.getByRole('button', { name: 'Erase everything' }).click()
+    await colleague.getByRole('heading', { name: 'Sign in to Dock' }).waitFor()
+    await signInOn(colleague, member)
+    await colleague.getByRole('alert').waitFor()
+    await page.goto(address(organizationPath('members')))
+    await page.getByRole('list', { name: 'Members' }).waitFor()
+    await expect.poll(() => row(page, member.email).count()).toBe(0)
+  })
+})
+
+describe('all these pages', () => {
+  it('break no rule of the content security policy, and log no error', () => {
+    expect(complaints).toEqual([])
+  })
+})

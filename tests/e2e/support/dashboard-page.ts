@@ -1,0 +1,28 @@
+/** Pages of the dashboard in a real browser, for tests. */
+import type { Page } from 'playwright-core'
+
+/** Records errors of the console, and reports of the content security policy. */
+export function watchComplaints(page: Page, complaints: string[]): void {
+  page.on('console', (message) => {
+    // What the service refuses is shown to the person, and Chromium logs it too. It drops
+    // connections when an address of the machine changes, as with every Dock; the page then asks again.
+    if (message.type() === 'error' && !/status of 4\d\d|ERR_NETWORK_CHANGED/.test(message.text()))
+      complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+}
+
+/** Signs in on the page that asks for it. */
+export async function signInOn(page: Page, { email, password }: { email: string; password: string }) {
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Types the name that a dialog asks for, and confirms. */
+export async function confirm(page: Page, name: string, action: string): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(/^Type /).fill(name)
+  await dialog.getByRole('button', { name: action, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
