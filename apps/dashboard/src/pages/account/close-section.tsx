@@ -2,13 +2,14 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
 
 /** Closes the account, which can be undone for 30 days. */
 export function CloseSection({ email }: { email: string }) {
   const [asks, setAsks] = useState(false)
   return (
-    <Section
+    <Panel
+      danger
       title="Close the account"
       text="You can come back within 30 days: sign in and reopen it. After that it is erased."
     >
@@ -37,6 +38,6 @@ export function CloseSection({ email }: { email: string }) {
           location.assign('/sign-in')
         }}
       />
-    </Section>
+    </Panel>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
 
 /** The phrase that the service asks for. */
 const phrase = 'erase my account data'
@@ -11,7 +11,7 @@ const phrase = 'erase my account data'
 export function EraseSection() {
   const [asks, setAsks] = useState(false)
   return (
-    <Section title="Erase the account" text="At once and for good. Nobody can bring anything back.">
+    <Panel danger title="Erase the account" text="At once and for good. Nobody can bring anything back.">
       <ul className="m-0 grid max-w-2xl list-disc gap-1.5 pl-5 text-sm">
         <li>Your name, address, sign-ins, keys, messages and settings are deleted.</li>
         <li>
@@ -37,6 +37,6 @@ export function EraseSection() {
           location.assign('/sign-in')
         }}
       />
-    </Section>
+    </Panel>
   )
 }

@@ -4,7 +4,7 @@ import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { showToast } from '../../components/toasts.tsx'
 
 /** Changes the password, which ends all other sessions. */
@@ -31,7 +31,7 @@ export function PasswordSection() {
     }
   }
   return (
-    <Section
+    <Panel
       title="Password"
       text="A new password signs you out everywhere else. API keys and SSH keys keep working."
     >
@@ -63,6 +63,6 @@ export function PasswordSection() {
           Change password
         </Button>
       </form>
-    </Section>
+    </Panel>
   )
 }

@@ -7,21 +7,21 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { showToast } from '../../components/toasts.tsx'
-import { Pending } from '../page.tsx'
 
 /** What other members see of the person. */
 export function ProfileSection() {
   const profile = useQuery(profileQuery)
   return (
-    <Section title="Profile" text="What other members of your organizations see.">
+    <Panel title="Profile" text="What other members of your organizations see.">
       {profile.data ? (
         <ProfileForm key={profile.data.updatedAt} profile={profile.data} />
       ) : (
         <Pending error={profile.error} />
       )}
-    </Section>
+    </Panel>
   )
 }
 

@@ -5,11 +5,12 @@ import { authenticate, SignInError } from '../../api/client.ts'
 import { type Session, sessionsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { deviceName } from '../../lib/device-name.ts'
-import { Pending } from '../page.tsx'
 
 /** Where the person is signed in. */
 export function SessionsSection() {
@@ -30,17 +31,17 @@ export function SessionsSection() {
   }
   if (isTooOld(sessions.error))
     return (
-      <Section
+      <Panel
         title="Sessions"
         text="You signed in more than a day ago. To see and end your sessions, sign out and in again."
       >
         <Link to="/sign-in" search={{ next: '/account' }} className="text-sm text-accent underline">
           Sign in again
         </Link>
-      </Section>
+      </Panel>
     )
   return (
-    <Section
+    <Panel
       title="Sessions"
       text="Where you are signed in. End what you do not know, and change your password."
       actions={
@@ -68,7 +69,7 @@ export function SessionsSection() {
           ))}
         </Rows>
       )}
-    </Section>
+    </Panel>
   )
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
 import { TextArea } from '../../components/text-area.tsx'
 import { type GitProvider, providerNames } from './provider-names.ts'
 
@@ -37,7 +37,7 @@ export function AddRepository(props: { environment: Environment; open: boolean; 
       onClose={props.onClose}
       onSubmit={add}
     >
-      <Select
+      <OptionSelect
         label="Provider"
         value={provider}
         options={(['github', 'gitlab'] as const).map((value) => ({ value, label: providerNames[value] }))}

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
-import { Section } from '../../components/section.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { EditAsText } from './edit-as-text.tsx'
 import { FileRows } from './file-rows.tsx'
@@ -26,28 +25,25 @@ export function ContentsTab({ environment, isAdmin }: TabProps) {
   }
   return (
     <>
-      <Section
-        title="Secrets"
-        text={
-          isAdmin
-            ? 'Values are stored sealed. They are shown for a minute at most, and each change makes a new version.'
-            : 'You see the names. Only admins see and change the values.'
-        }
-        actions={
-          isAdmin && (
-            <div className="flex flex-wrap gap-2">
-              {secrets ? (
-                <Button onClick={hide}>Hide values</Button>
-              ) : (
-                <Button busy={busy} disabled={!hasContents} onClick={() => void show()}>
-                  Reveal values
-                </Button>
-              )}
-              <Button onClick={() => setEditsText(true)}>Edit as text</Button>
-            </div>
-          )
-        }
-      />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="m-0 min-w-0 flex-1 basis-64 text-sm text-muted">
+          {isAdmin
+            ? 'Values are stored sealed. They are shown for a minute at most. Each change makes a new version.'
+            : 'You see the names. Only admins see and change the values.'}
+        </p>
+        {isAdmin && (
+          <div className="flex flex-wrap gap-2">
+            {secrets ? (
+              <Button onClick={hide}>Hide values</Button>
+            ) : (
+              <Button busy={busy} disabled={!hasContents} onClick={() => void show()}>
+                Reveal values
+              </Button>
+            )}
+            <Button onClick={() => setEditsText(true)}>Edit as text</Button>
+          </div>
+        )}
+      </div>
       <VariableRows environment={environment} isAdmin={isAdmin} values={secrets?.variables} />
       <FileRows environment={environment} isAdmin={isAdmin} values={secrets?.files} />
       {isAdmin && (

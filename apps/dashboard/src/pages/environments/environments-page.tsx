@@ -8,12 +8,14 @@ import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Page } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { useChosenOrganization } from '../../lib/chosen-organization.ts'
 import { reaches } from '../../lib/roles.ts'
 import { OrganizationSelect } from '../organization/organization-select.tsx'
-import { Page, Pending } from '../page.tsx'
 import { countOf } from './count-of.ts'
 
 const route = getRouteApi('/shell/environments')
@@ -66,7 +68,7 @@ export function EnvironmentsPage() {
       )}
       {organizations?.length !== 0 && !environments.data && <Pending error={error ?? environments.error} />}
       {environments.data && (
-        <Section title={chosen?.name ?? ''}>
+        <Panel title={chosen?.name ?? ''}>
           <Rows label="Environments">
             {environments.data.map((each) => (
               <Row
@@ -95,7 +97,7 @@ export function EnvironmentsPage() {
               />
             ))}
           </Rows>
-        </Section>
+        </Panel>
       )}
       <FormDialog
         title="New Environment"

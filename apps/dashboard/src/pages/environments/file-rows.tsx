@@ -5,7 +5,8 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { TextArea } from '../../components/text-area.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { SecretValue } from './secret-value.tsx'
@@ -39,7 +40,7 @@ export function FileRows({
     await readAgain()
   }
   return (
-    <Section
+    <Panel
       title="Secret files"
       text="Written into the work folder of each Dock, which is /home/user/work."
       actions={isAdmin && <Button onClick={() => setEdited('')}>Add file</Button>}
@@ -105,6 +106,6 @@ export function FileRows({
           await readAgain()
         }}
       />
-    </Section>
+    </Panel>
   )
 }

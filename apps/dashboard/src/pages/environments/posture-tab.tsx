@@ -2,8 +2,8 @@ import type { Environment } from '@dock/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Section } from '../../components/section.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { Switch } from '../../components/switch.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { type PostureName, postures, withheld } from './postures.ts'
@@ -32,17 +32,20 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
   const isSafe = environment.safeForThirdParties
   return (
     <>
-      <Section
+      <Panel
         title="What Docks get"
-        text="Each change makes a new version. Docks get it when they are upgraded, or resume."
+        text={
+          isAdmin
+            ? 'Each change makes a new version. Docks get it when they are upgraded, or resume.'
+            : 'Only admins change what Docks get.'
+        }
       >
         <div className="grid gap-5">
           <Switch
             label="Safe for third parties"
-            text={withheld}
-            isOn={isSafe}
-            busy={busy === 'safeForThirdParties'}
-            disabledBecause={isAdmin ? undefined : onlyAdmins}
+            hint={withheld}
+            checked={isSafe}
+            disabled={!isAdmin || busy !== undefined}
             onChange={(isOn) => void change('safeForThirdParties', { safeForThirdParties: isOn })}
           />
           <hr className="m-0 border-line" />
@@ -50,26 +53,25 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
             <Switch
               key={name}
               label={label}
-              text={
+              hint={
                 isSafe
                   ? 'Withheld, because the Environment is safe for third parties.'
                   : environment[name]
                     ? on
                     : off
               }
-              isOn={environment[name]}
-              busy={busy === name}
-              disabledBecause={isAdmin ? undefined : onlyAdmins}
+              checked={environment[name]}
+              disabled={!isAdmin || busy !== undefined}
               onChange={(isOn) => void change(name, { [name]: isOn })}
             />
           ))}
         </div>
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Who may use Docks with these secrets"
         text="Whoever can open a shell in a Dock can read what the Dock was given."
       >
-        <Select
+        <OptionSelect
           label="Access to secrets"
           className="max-w-md"
           value={environment.secretsAccess}
@@ -86,7 +88,7 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
           }
           onChange={(secretsAccess) => void change('secretsAccess', { secretsAccess })}
         />
-      </Section>
+      </Panel>
     </>
   )
 }

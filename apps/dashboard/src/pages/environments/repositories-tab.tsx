@@ -6,7 +6,8 @@ import { api } from '../../api/client.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { AddRepository } from './add-repository.tsx'
 import { providerNames } from './provider-names.ts'
 import type { TabProps } from './tab-props.ts'
@@ -20,7 +21,7 @@ export function RepositoriesTab({ environment, isAdmin }: TabProps) {
   const used = [...new Set(repos.map(({ provider }) => provider))]
   const missing = used.filter((provider) => !connections[provider].connected)
   return (
-    <Section
+    <Panel
       title="Repositories"
       text="A new Dock clones each of them into its work folder, and then runs its setup script."
       actions={isAdmin && <Button onClick={() => setAdds(true)}>Add repository</Button>}
@@ -78,6 +79,6 @@ export function RepositoriesTab({ environment, isAdmin }: TabProps) {
           await client.invalidateQueries({ queryKey: ['environment'] })
         }}
       />
-    </Section>
+    </Panel>
   )
 }

@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import type { TabProps } from './tab-props.ts'
 
@@ -34,7 +34,7 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
   const reason = isAdmin ? undefined : 'Only admins change this.'
   return (
     <>
-      <Section title="Settings" text={reason}>
+      <Panel title="Settings" text={reason}>
         <form
           key={environment.name}
           className="grid max-w-md gap-4"
@@ -60,8 +60,8 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
             </Button>
           )}
         </form>
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Default"
         text={
           environment.isDefault
@@ -80,8 +80,9 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
             Make it the default
           </Button>
         )}
-      </Section>
-      <Section
+      </Panel>
+      <Panel
+        danger
         title="Delete this Environment"
         text="Its variables, files and versions are lost. Docks keep what they have until they boot again; then they get the default Environment. The last Environment of an organization stays."
       >
@@ -107,7 +108,7 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
             await client.invalidateQueries({ queryKey: ['environment', 'list'] })
           }}
         />
-      </Section>
+      </Panel>
     </>
   )
 }

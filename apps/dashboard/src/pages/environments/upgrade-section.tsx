@@ -6,10 +6,11 @@ import { api } from '../../api/client.ts'
 import { environmentDocksQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { showError } from '../../components/toasts.tsx'
-import { Pending } from '../page.tsx'
 import { countOf } from './count-of.ts'
 import type { TabProps } from './tab-props.ts'
 
@@ -48,7 +49,7 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
     }
   }
   return (
-    <Section
+    <Panel
       title="Docks"
       text={
         isAdmin
@@ -110,6 +111,6 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
       {docks.data && docks.data.nextCursor !== null && (
         <p className="m-0 text-sm text-muted">Only the newest {docks.data.docks.length} are shown.</p>
       )}
-    </Section>
+    </Panel>
   )
 }

@@ -5,7 +5,8 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { TextArea } from '../../components/text-area.tsx'
 import { SecretValue } from './secret-value.tsx'
 import type { TabProps } from './tab-props.ts'
@@ -34,10 +35,7 @@ export function VariableRows({
     await readAgain()
   }
   return (
-    <Section
-      title="Variables"
-      actions={isAdmin && <Button onClick={() => setEdited('')}>Add variable</Button>}
-    >
+    <Panel title="Variables" actions={isAdmin && <Button onClick={() => setEdited('')}>Add variable</Button>}>
       {environment.varNames.length === 0 ? (
         <p className="m-0 text-sm text-muted">No variables. Docks get each one in their shell.</p>
       ) : (
@@ -104,6 +102,6 @@ export function VariableRows({
           await readAgain()
         }}
       />
-    </Section>
+    </Panel>
   )
 }

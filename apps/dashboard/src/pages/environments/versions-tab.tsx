@@ -3,9 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { versionsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { Pending } from '../page.tsx'
 import { countOf } from './count-of.ts'
 import type { TabProps } from './tab-props.ts'
 import { UpgradeSection } from './upgrade-section.tsx'
@@ -22,7 +22,7 @@ export function VersionsTab({ environment, isAdmin }: TabProps) {
   return (
     <>
       <UpgradeSection environment={environment} isAdmin={isAdmin} />
-      <Section
+      <Panel
         title="Versions"
         text="What each change added (+), removed (-) or switched (~), by name. Values are never shown here."
       >
@@ -47,7 +47,7 @@ export function VersionsTab({ environment, isAdmin }: TabProps) {
             Show older versions
           </Button>
         )}
-      </Section>
+      </Panel>
     </>
   )
 }

@@ -7,9 +7,10 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
-import { Pending } from '../page.tsx'
 import { LastUsed } from './last-used.tsx'
 import { NewApiKey } from './new-api-key.tsx'
 
@@ -26,7 +27,7 @@ export function ApiKeysTab() {
   const ended = keys.data?.filter(hasEnded) ?? []
   return (
     <>
-      <Section
+      <Panel
         title="API keys"
         text="For programs and the command line. A key has all your rights, in all your organizations. At most 20 work at a time."
         actions={
@@ -69,9 +70,9 @@ export function ApiKeysTab() {
             ))}
           </Rows>
         )}
-      </Section>
+      </Panel>
       {ended.length > 0 && (
-        <Section title="No longer in use">
+        <Panel title="No longer in use">
           <Rows label="Ended API keys">
             {ended.map((key) => (
               <Row
@@ -90,7 +91,7 @@ export function ApiKeysTab() {
               />
             ))}
           </Rows>
-        </Section>
+        </Panel>
       )}
       <NewApiKey open={makes} onClose={() => setMakes(false)} />
       <ConfirmDialog

@@ -6,9 +6,9 @@ import { assistantQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyLine } from '../../components/copy-line.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
-import { Pending } from '../page.tsx'
 
 /** The person's subscription of a hosted assistant, which is connected by a code. */
 export function AssistantSection() {
@@ -47,7 +47,7 @@ export function AssistantSection() {
     }
   }
   return (
-    <Section
+    <Panel
       title="ChatGPT subscription"
       text="Docks that you make can use it for coding assistants, without a provider key."
       actions={
@@ -99,6 +99,6 @@ export function AssistantSection() {
           <CopyLine label="Code" text={signIn.userCode} />
         </div>
       )}
-    </Section>
+    </Panel>
   )
 }

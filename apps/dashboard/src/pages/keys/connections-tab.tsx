@@ -7,15 +7,15 @@ import { configQuery } from '../../api/queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
-import { Pending } from '../page.tsx'
 import { AssistantSection } from './assistant-section.tsx'
 
 const names: Readonly<Record<string, string>> = {
   credential: 'Email and password',
-  email: 'Email and password',
   github: 'GitHub',
   gitlab: 'GitLab',
   google: 'Google',
@@ -31,8 +31,7 @@ export function ConnectionsTab() {
   const [removed, setRemoved] = useState<LoginConnection>()
   const connected = new Set(connections.data?.map(({ provider }) => provider))
   const offered = (config.data?.authProviders ?? []).filter(
-    (provider) =>
-      provider in names && !['email', 'credential'].includes(provider) && !connected.has(provider),
+    (provider) => provider !== 'credential' && !connected.has(provider),
   )
   const connect = async (provider: string): Promise<void> => {
     setBusy(provider)
@@ -51,7 +50,7 @@ export function ConnectionsTab() {
   }
   return (
     <>
-      <Section
+      <Panel
         title="Connected accounts"
         text="You can sign in with each of them. GitHub and GitLab also let the Docks of Environments to which you added a repository clone and push it."
       >
@@ -97,6 +96,11 @@ export function ConnectionsTab() {
             ))}
           </Rows>
         )}
+        {config.data?.authProviders.every((provider) => provider === 'credential') && (
+          <p className="m-0 text-sm text-muted">
+            The operator of this instance has set up no other way to sign in.
+          </p>
+        )}
         <ConfirmDialog
           title={`Disconnect ${nameOf(removed?.provider ?? '')}?`}
           description="You can no longer sign in with it, and Docks lose the access to repositories that it gave them."
@@ -109,7 +113,7 @@ export function ConnectionsTab() {
             await client.invalidateQueries({ queryKey: ['connection'] })
           }}
         />
-      </Section>
+      </Panel>
       {config.data?.chatgptSignIn && <AssistantSection />}
     </>
   )

@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { Page } from '../../components/page.tsx'
 import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
-import { Page } from '../page.tsx'
 import { ApiKeysTab } from './api-keys-tab.tsx'
 import { ConnectionsTab } from './connections-tab.tsx'
 import { keyTabNames, keyTabs } from './key-tabs.ts'

@@ -6,7 +6,7 @@ import { CopyLine } from '../../components/copy-line.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
 
 const lives = [
   { value: '30', label: '30 days' },
@@ -50,7 +50,7 @@ export function NewApiKey({ open, onClose }: { open: boolean; onClose: () => voi
           autoComplete="off"
           required
         />
-        <Select label="Expires after" value={life} options={lives} onChange={setLife} />
+        <OptionSelect label="Expires after" value={life} options={lives} onChange={setLife} />
       </FormDialog>
       <Dialog
         title={`Your key ${made?.name ?? ''}`}

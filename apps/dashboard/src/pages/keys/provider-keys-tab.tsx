@@ -9,14 +9,15 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { useChosenOrganization } from '../../lib/chosen-organization.ts'
 import { reaches } from '../../lib/roles.ts'
 import { SecretValue } from '../environments/secret-value.tsx'
 import { OrganizationSelect } from '../organization/organization-select.tsx'
-import { Pending } from '../page.tsx'
 
 type Provider = ProviderKeyStatus['provider']
 
@@ -36,7 +37,7 @@ export function ProviderKeysTab() {
   const navigate = useNavigate()
   const { organizations, chosen, error } = useChosenOrganization(organization)
   return (
-    <Section
+    <Panel
       title="Provider keys"
       text="Keys for model providers that Docks of the organization get, if their Environment passes them on. Members see only whether one is set."
       actions={
@@ -54,7 +55,7 @@ export function ProviderKeysTab() {
       )}
       {!organizations && <Pending error={error} />}
       {chosen && <OrganizationKeys key={chosen.id} organization={chosen} />}
-    </Section>
+    </Panel>
   )
 }
 

@@ -8,10 +8,11 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { TextArea } from '../../components/text-area.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { Pending } from '../page.tsx'
 import { LastUsed } from './last-used.tsx'
 
 /** The public keys with which the person reaches Docks over SSH. */
@@ -22,7 +23,7 @@ export function SshKeysTab() {
   const [removed, setRemoved] = useState<SshKey>()
   const readAgain = () => client.invalidateQueries({ queryKey: ['ssh-key'] })
   return (
-    <Section
+    <Panel
       title="SSH keys"
       text="Public keys of your computers. With one of them you reach all Docks that you may use, by ssh, scp and editors."
       actions={
@@ -92,6 +93,6 @@ export function SshKeysTab() {
           await readAgain()
         }}
       />
-    </Section>
+    </Panel>
   )
 }

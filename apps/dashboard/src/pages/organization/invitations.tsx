@@ -6,11 +6,12 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyLine } from '../../components/copy-line.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
 import { roleNames } from '../../lib/roles.ts'
-import { Pending } from '../page.tsx'
 
 /** The invitations that nobody has accepted: send again, hand over by a link, withdraw. */
 export function Invitations(props: { organization: Organization; query: UseQueryResult<Invitation[]> }) {
@@ -32,7 +33,7 @@ export function Invitations(props: { organization: Organization; query: UseQuery
     }
   }
   return (
-    <Section
+    <Panel
       title="Invitations"
       text="An open invitation takes a seat until it is accepted, withdrawn or over."
     >
@@ -107,6 +108,6 @@ export function Invitations(props: { organization: Organization; query: UseQuery
           <Button onClick={() => setLinked(undefined)}>Done</Button>
         </div>
       </Dialog>
-    </Section>
+    </Panel>
   )
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { type Role, roleNames, roles, roleTexts } from '../../lib/roles.ts'
 
@@ -29,7 +29,7 @@ export function InviteDialog(props: { organization: Organization; open: boolean;
       onSubmit={invite}
     >
       <Field label="Email address" name="email" type="email" autoComplete="off" maxLength={254} required />
-      <Select
+      <OptionSelect
         label="Role"
         value={role}
         hint={`${roleNames[role]}: ${roleTexts[role]}.`}

@@ -6,8 +6,8 @@ import { api } from '../../api/client.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Row } from '../../components/section.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
+import { Row } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { type Role, reaches, roleNames, roles } from '../../lib/roles.ts'
@@ -68,7 +68,7 @@ export function MemberRow(props: {
       }
     >
       {isAdmin ? (
-        <Select
+        <OptionSelect
           label={`Role of ${member.email}`}
           isLabelHidden
           className="w-28"

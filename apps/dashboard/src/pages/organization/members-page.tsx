@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { invitationsQuery, membersQuery } from '../../api/people-queries.ts'
 import { meQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
-import { Rows, Section } from '../../components/section.tsx'
-import { Pending } from '../page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Rows } from '../../components/rows.tsx'
 import { Invitations } from './invitations.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { MemberRow } from './member-row.tsx'
@@ -22,7 +23,7 @@ export function MembersPage() {
   const taken = (members.data?.length ?? 0) + (invitations.data?.filter(isOpen).length ?? 0)
   return (
     <>
-      <Section
+      <Panel
         title="Members"
         text={
           isAdmin
@@ -52,7 +53,7 @@ export function MembersPage() {
         ) : (
           <Pending error={members.error} />
         )}
-      </Section>
+      </Panel>
       {isAdmin && <Invitations organization={organization} query={invitations} />}
       <InviteDialog organization={organization} open={invites} onClose={() => setInvites(false)} />
     </>

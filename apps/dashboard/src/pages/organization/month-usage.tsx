@@ -1,9 +1,9 @@
 import type { UsageDay } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { usageQuery } from '../../api/people-queries.ts'
-import { Section } from '../../components/section.tsx'
-import { Select } from '../../components/select.tsx'
-import { Pending } from '../page.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 
 type Amounts = Omit<UsageDay, 'day' | 'closed'>
 
@@ -46,11 +46,11 @@ export function MonthUsage(props: { orgId: string; month: string; onMonth: (mont
           },
         ]
   return (
-    <Section
+    <Panel
       title="Usage"
       text="Counted by the day, in UTC. The figures of today still grow."
       actions={
-        <Select
+        <OptionSelect
           label="Month"
           isLabelHidden
           className="w-44"
@@ -77,7 +77,7 @@ export function MonthUsage(props: { orgId: string; month: string; onMonth: (mont
                   Day
                 </th>
                 {all.map(({ name }) => (
-                  <th key={name} scope="col" className="py-2 pl-4 text-right font-medium">
+                  <th key={name} scope="col" className="py-2 pl-4 text-right font-medium whitespace-nowrap">
                     {name}
                   </th>
                 ))}
@@ -112,6 +112,6 @@ export function MonthUsage(props: { orgId: string; month: string; onMonth: (mont
           </table>
         </section>
       )}
-    </Section>
+    </Panel>
   )
 }

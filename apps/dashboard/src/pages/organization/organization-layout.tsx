@@ -4,11 +4,11 @@ import { useEffect } from 'react'
 import { organizationQuery } from '../../api/people-queries.ts'
 import { organizationsQuery } from '../../api/queries.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
 import { rememberOrganization } from '../../lib/chosen-organization.ts'
 import { roleNames } from '../../lib/roles.ts'
-import { Pending } from '../page.tsx'
 
 const route = getRouteApi('/shell/organization/$orgId')
 
@@ -35,9 +35,9 @@ export function OrganizationLayout() {
       <div className="flex flex-wrap items-center gap-3">
         <h1 className="m-0 min-w-0 text-xl font-semibold">{organization?.name ?? 'Organization'}</h1>
         {organization && <Badge>{roleNames[organization.role]}</Badge>}
-        <div className="ml-auto flex flex-wrap items-center gap-2">
+        <div className="flex w-full flex-wrap items-center justify-between gap-3 sm:ml-auto sm:w-auto">
           {organization && all.length > 1 && (
-            <Select
+            <OptionSelect
               label="Organization"
               isLabelHidden
               className="w-48"

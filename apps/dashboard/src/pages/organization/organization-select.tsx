@@ -1,5 +1,5 @@
 import type { Organization } from '@dock/sdk'
-import { Select } from '../../components/select.tsx'
+import { OptionSelect } from '../../components/option-select.tsx'
 import { rememberOrganization } from '../../lib/chosen-organization.ts'
 
 /** Switches a page between organizations; nothing if there is only one. */
@@ -11,7 +11,7 @@ export function OrganizationSelect(props: {
   const { organizations = [], chosen } = props
   if (!chosen || organizations.length < 2) return null
   return (
-    <Select
+    <OptionSelect
       label="Organization"
       isLabelHidden
       className="w-48"

@@ -8,10 +8,12 @@ import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Page } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { roleNames } from '../../lib/roles.ts'
-import { Page, Pending } from '../page.tsx'
 import { OwnInvitations } from './own-invitations.tsx'
 
 /** The person's organizations, and the invitations to more. */
@@ -44,7 +46,7 @@ export function OrganizationsPage() {
         />
       )}
       {organizations.data && organizations.data.length > 0 && (
-        <Section title="Yours">
+        <Panel title="Yours">
           <Rows label="Organizations">
             {organizations.data.map((each) => (
               <Row
@@ -69,7 +71,7 @@ export function OrganizationsPage() {
               />
             ))}
           </Rows>
-        </Section>
+        </Panel>
       )}
       <FormDialog
         title="New organization"

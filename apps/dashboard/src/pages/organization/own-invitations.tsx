@@ -4,7 +4,8 @@ import { api } from '../../api/client.ts'
 import { ownInvitationsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
 import { roleNames } from '../../lib/roles.ts'
@@ -30,7 +31,7 @@ export function OwnInvitations() {
   }
   if (!data || data.length === 0) return null
   return (
-    <Section title="You are invited">
+    <Panel title="You are invited">
       <Rows label="Invitations to you">
         {data.map(({ id, organizationName, role, expiresAt }) => (
           <Row
@@ -56,6 +57,6 @@ export function OwnInvitations() {
           </Row>
         ))}
       </Rows>
-    </Section>
+    </Panel>
   )
 }

@@ -5,9 +5,9 @@ import { retentionQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
-import { Pending } from '../page.tsx'
 import { useOrganization } from './use-organization.ts'
 
 /** The phrase that the service asks for before it turns retention off. */
@@ -37,14 +37,14 @@ export function RetentionPage() {
   }
   if (!retention.data)
     return (
-      <Section title="Zero data retention">
+      <Panel title="Zero data retention">
         <Pending error={retention.error} />
-      </Section>
+      </Panel>
     )
   const isOn = retention.data.enabled
   const reason = isOwner ? undefined : 'Only an owner changes this.'
   return (
-    <Section
+    <Panel
       title="Zero data retention"
       text={isOn ? 'A Dock leaves nothing behind when it stops.' : 'Docks keep their data when they stop.'}
       actions={<Badge tone={isOn ? 'wait' : 'good'}>{isOn ? 'on' : 'off'}</Badge>}
@@ -93,7 +93,7 @@ export function RetentionPage() {
         onClose={() => setAsks(false)}
         onConfirm={() => set({ enabled: true, confirmation: phrase })}
       />
-    </Section>
+    </Panel>
   )
 }
 

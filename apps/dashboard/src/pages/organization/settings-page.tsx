@@ -8,7 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { useOrganization } from './use-organization.ts'
 
@@ -45,7 +45,7 @@ function Settings({ organization, isAdmin }: { organization: Organization; isAdm
     }
   }
   return (
-    <Section title="Settings" text={isAdmin ? undefined : 'Only admins change these.'}>
+    <Panel title="Settings" text={isAdmin ? undefined : 'Only admins change these.'}>
       <form
         className="grid max-w-md gap-4"
         onSubmit={(event) => {
@@ -87,7 +87,7 @@ function Settings({ organization, isAdmin }: { organization: Organization; isAdm
           </Button>
         )}
       </form>
-    </Section>
+    </Panel>
   )
 }
 
@@ -96,7 +96,8 @@ function Deletion({ organization, isOwner }: { organization: Organization; isOwn
   const navigate = useNavigate()
   const [asks, setAsks] = useState(false)
   return (
-    <Section
+    <Panel
+      danger
       title="Delete this organization"
       text="It is gone for everybody at once. Its Docks, Snapshots, Templates, Environments and keys are removed. This cannot be undone."
     >
@@ -119,6 +120,6 @@ function Deletion({ organization, isOwner }: { organization: Organization; isOwn
           await client.invalidateQueries()
         }}
       />
-    </Section>
+    </Panel>
   )
 }

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { limitsQuery } from '../../api/people-queries.ts'
 import { Meter } from '../../components/meter.tsx'
-import { Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { formatBytes } from '../../lib/format.ts'
-import { Pending } from '../page.tsx'
 import { MonthUsage } from './month-usage.tsx'
 import { useOrganization } from './use-organization.ts'
 
@@ -34,7 +34,7 @@ export function UsagePage() {
   const limits = useQuery(limitsQuery(orgId))
   return (
     <>
-      <Section
+      <Panel
         title="Limits"
         text="What is used now. A request beyond a limit is refused and names it; nothing that exists is stopped. The operator of this instance sets the limits."
       >
@@ -53,7 +53,7 @@ export function UsagePage() {
         ) : (
           <Pending error={limits.error} />
         )}
-      </Section>
+      </Panel>
       <MonthUsage orgId={orgId} month={month} onMonth={setMonth} />
     </>
   )

@@ -7,9 +7,10 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Row, Rows, Section } from '../../components/section.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Pending } from '../../components/pending.tsx'
+import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { Pending } from '../page.tsx'
 import { useOrganization } from './use-organization.ts'
 
 type Asked = { what: 'make' } | { what: 'rename' | 'delete'; workspace: Workspace }
@@ -32,7 +33,7 @@ export function WorkspacesPage() {
     await readAgain()
   }
   return (
-    <Section
+    <Panel
       title="Workspaces"
       text={`A workspace groups Docks, for a team or a project. ${isAdmin ? 'The last one stays, and one with Docks cannot be deleted.' : 'Only admins change workspaces.'}`}
       actions={
@@ -103,6 +104,6 @@ export function WorkspacesPage() {
           await readAgain()
         }}
       />
-    </Section>
+    </Panel>
   )
 }

@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import { ErrorAlert } from '../components/alert.tsx'
 
 /** The frame of a page: its heading, what can be done on it, and its contents. */
 export function Page(props: { title: string; text?: ReactNode; actions?: ReactNode; children: ReactNode }) {
@@ -15,9 +14,4 @@ export function Page(props: { title: string; text?: ReactNode; actions?: ReactNo
       {props.children}
     </main>
   )
-}
-
-/** What stands where something is still being read, or could not be. */
-export function Pending({ error }: { error: unknown }) {
-  return error ? <ErrorAlert error={error} /> : <p className="m-0 text-sm text-muted">Loading…</p>
 }

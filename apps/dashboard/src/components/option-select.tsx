@@ -3,7 +3,7 @@ import { type ComponentProps, useId } from 'react'
 type Option<Value extends string> = { value: Value; label: string; disabled?: boolean }
 
 /** A choice of the browser's own kind. `isLabelHidden` shows the label to screen readers only. */
-export function Select<Value extends string>({
+export function OptionSelect<Value extends string>({
   label,
   isLabelHidden = false,
   hint,
