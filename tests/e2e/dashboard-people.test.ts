@@ -25,6 +25,8 @@ const newPage = async (): Promise<Page> => {
 const address = (path: string): string => server.admin.baseUrl + path
 const organizationPath = (part: string): string => `/organization/${server.admin.organizationId}/${part}`
 const row = (at: Page, text: string) => at.getByRole('listitem').filter({ hasText: text })
+/** A link to a part of a page, not one of the navigation. */
+const part = (at: Page, name: string) => at.getByRole('main').getByRole('link', { name, exact: true })
 const button = (at: Page, name: string) => at.getByRole('button', { name, exact: true })
 
 beforeAll(async () => {
@@ -54,9 +56,9 @@ describe('an organization', () => {
   })
 
   it('shows usage beside limits, and what retention would delete', async () => {
-    await page.getByRole('link', { name: 'Usage and limits' }).click()
+    await part(page, 'Usage and limits').click()
     await page.getByRole('meter', { name: 'Docks that are on' }).waitFor({ state: 'attached' })
-    await page.getByRole('link', { name: 'Retention' }).click()
+    await part(page, 'Retention').click()
     await button(page, 'Turn zero data retention on').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('This cannot be undone').waitFor()
@@ -72,11 +74,11 @@ describe('an organization', () => {
     await page.getByRole('dialog').getByLabel('Name').fill(name)
     await button(page, 'Make organization').click()
     await page.getByRole('heading', { name }).waitFor()
-    await page.getByLabel('Organization', { exact: true }).selectOption(server.admin.organizationId)
+    await page.getByLabel('Show another organization').selectOption(server.admin.organizationId)
     await page.waitForURL(`**${organizationPath('members')}`)
-    await page.getByLabel('Organization', { exact: true }).selectOption({ label: name })
+    await page.getByLabel('Show another organization').selectOption({ label: name })
     await page.getByRole('heading', { name }).waitFor()
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await part(page, 'Settings').click()
     await button(page, 'Delete organization').click()
     await confirm(page, name, 'Delete organization')
     await page.getByRole('heading', { name: 'Organizations' }).waitFor()
@@ -165,6 +167,29 @@ describe('an Environment', () => {
     await expect.poll(() => page.getByText(secret).count()).toBe(0)
   })
 
+  it('is edited as text, unless somebody else has changed it since', async () => {
+    const ref = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await button(page, 'Edit as text').click()
+    const dialog = page.getByRole('dialog')
+    const text = dialog.getByLabel('Variables')
+    await text.waitFor()
+    expect(await text.inputValue()).toContain('API_TOKEN=')
+    const body = { key: 'FROM_ELSEWHERE', value: '1' }
+    await server.client.call('setEnvironmentVariable', { params: { ref }, body })
+    await text.fill('LOST=1')
+    await button(page, 'Save').click()
+    await dialog.getByText('Somebody else has changed this Environment').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('FROM_ELSEWHERE').waitFor()
+    await button(page, 'Edit as text').click()
+    await text.fill(`${await text.inputValue()}PASTED="two words"\n`)
+    await button(page, 'Save').click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('PASTED').waitFor()
+    expect((await server.client.call('readEnvironment', { params: { ref } })).varNames).toHaveLength(3)
+  })
+
   it('shows a member the name of the secret, and nothing with which to see it', async () => {
     await colleague.goto(page.url())
     await colleague.getByText('API_TOKEN').waitFor()
@@ -176,20 +201,20 @@ describe('an Environment', () => {
     })
     expect(refused.status()).toBe(403)
     expect((await refused.text()) + (await colleague.content())).not.toContain('canary')
-    await colleague.getByRole('link', { name: 'What Docks get' }).click()
+    await part(colleague, 'What Docks get').click()
     expect(await colleague.getByRole('switch').first().isDisabled()).toBe(true)
   })
 
   it('says what versions changed, and upgrades its Docks', async () => {
     await createDock(server, { name: freshName('old'), environment: name })
-    await page.getByRole('link', { name: 'What Docks get' }).click()
+    await part(page, 'What Docks get').click()
     await page.getByRole('switch', { name: 'An API key of Dock' }).click()
-    await page.getByRole('link', { name: 'Versions and Docks' }).click()
+    await part(page, 'Versions and Docks').click()
     await page.getByText('~ An API key of Dock: on').waitFor()
     await page.getByText('+ variable API_TOKEN').waitFor()
     await button(page, 'Upgrade 1 Dock').click()
     await page.getByText('The upgrade is done.').waitFor()
-    await row(page, 'Made by').getByText('version 3').waitFor()
+    await row(page, 'Made by').getByText('version 5').waitFor()
   })
 })
 
@@ -215,7 +240,7 @@ describe('keys', () => {
   })
 
   it('of SSH show the service’s sentence and the request id if they are refused', async () => {
-    await page.getByRole('link', { name: 'SSH keys' }).click()
+    await part(page, 'SSH keys').click()
     await button(page, 'Add SSH key').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('laptop')
@@ -227,7 +252,7 @@ describe('keys', () => {
 
   it('of providers are set, revealed and deleted by admins only', async () => {
     const key = freshName('sk-canary')
-    await page.getByRole('link', { name: 'Provider keys' }).click()
+    await part(page, 'Provider keys').click()
     await button(page, 'Set the key of OpenRouter').click()
     await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key)
     await button(page, 'Save').click()

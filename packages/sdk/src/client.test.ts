@@ -5,12 +5,12 @@ import { createClient, DockApiError, type DockInfo } from './index.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 let seen: Seen
-let answer: { status: number; body: string }
+let answer: { status: number; body: string; headers?: Record<string, string> }
 const server = createServer(async (request, response) => {
   let body = ''
   for await (const chunk of request) body += String(chunk)
   seen = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
-  response.writeHead(answer.status, { 'x-request-id': 'r-1' }).end(answer.body)
+  response.writeHead(answer.status, answer.headers).end(answer.body)
 })
 let client: ReturnType<typeof createClient>
 
@@ -68,11 +68,11 @@ test('sends the bytes of a raw route, also as a stream, and bytes of a path as t
   }
 })
 
-test('throws the code, status, message and request id of a failure', async () => {
+test('throws the code, status and message of a failure', async () => {
   answer = { status: 409, body: JSON.stringify({ ok: false, code: 'dock_busy', message: 'Retry.' }) }
   const failure = await client.call('readMe').catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(DockApiError)
-  expect(failure).toMatchObject({ code: 'dock_busy', status: 409, message: 'Retry.', requestId: 'r-1' })
+  expect(failure).toMatchObject({ code: 'dock_busy', status: 409, message: 'Retry.' })
 })
 
 test('throws bad_response when the response is not an envelope', async () => {
@@ -80,4 +80,13 @@ test('throws bad_response when the response is not an envelope', async () => {
     answer = { status, body: '<html>' }
     await expect(client.call('readMe')).rejects.toMatchObject({ code: 'bad_response', status })
   }
+})
+
+test('an error has the id of the request, for a report', async () => {
+  answer = {
+    status: 409,
+    body: JSON.stringify({ ok: false, code: 'conflict', message: 'x' }),
+    headers: { 'x-request-id': 'request-1' },
+  }
+  await expect(client.call('readMe')).rejects.toMatchObject({ code: 'conflict', requestId: 'request-1' })
 })

@@ -37,9 +37,6 @@ export class LocalFileError extends DockError {
   }
 }
 
-/** What the headers of an unsuccessful response say. */
-export type ErrorHeaders = { retryAfterSeconds?: number | null; requestId?: string | null }
-
 /** An unsuccessful response: the service's stable code, the HTTP status, and a message for people. */
 export class DockApiError extends DockError {
   override readonly name: string = 'DockApiError'
@@ -48,13 +45,14 @@ export class DockApiError extends DockError {
   readonly status: number
   /** The seconds of the header `Retry-After`, or null. */
   readonly retryAfterSeconds: number | null
-  /** The header `X-Request-Id`, by which the operator finds the request in the log, or null. */
+  /** The header `x-request-id`, for a report to the operators, or null. */
   readonly requestId: string | null
   constructor(
     code: string,
     status: number,
     message: string,
-    { retryAfterSeconds = null, requestId = null }: ErrorHeaders = {},
+    retryAfterSeconds: number | null = null,
+    requestId: string | null = null,
   ) {
     super(code, message)
     this.status = status
@@ -108,11 +106,16 @@ const classes: Readonly<Record<number, typeof DockApiError>> = {
 const capacityCodes = ['capacity_exhausted', 'no_host_capacity', 'base_image_unavailable']
 
 /** Creates the error of an unsuccessful response. */
-export function apiError(status: number, code: string, message: string, headers: ErrorHeaders) {
+export function apiError(
+  status: number,
+  code: string,
+  message: string,
+  { retryAfter, requestId }: { retryAfter: number | null; requestId: string | null },
+) {
   const Class = capacityCodes.includes(code)
     ? CapacityError
     : (classes[status] ?? (status >= 500 ? ServiceError : DockApiError))
-  return new Class(code, status, message, headers)
+  return new Class(code, status, message, retryAfter, requestId)
 }
 
 /** Returns true if `error` is a failure with one of these codes. */

@@ -19,6 +19,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** Returns the id of the refused request, by which the operator finds it in the log. */
+export function requestIdOf(error: unknown): string | null {
+  return error instanceof DockApiError || error instanceof SignInError ? error.requestId : null
+}
+
 /**
  * Does the work once more if its connection broke. Browsers drop their connections whenever an address of the machine
  * changes, which on a host of Docks is often. Only for work that may be done twice.

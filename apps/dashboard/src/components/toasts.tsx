@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { messageOf } from '../api/client.ts'
+import { messageOf, requestIdOf } from '../api/client.ts'
 
 type Toast = { id: number; text: string; isError: boolean }
 
@@ -20,9 +20,10 @@ export function showToast(text: string, isError = false): void {
   setTimeout(() => change(toasts.filter((toast) => toast.id !== id)), shownMs)
 }
 
-/** Shows an error's sentence. */
+/** Shows an error's sentence, with the id of the request for a report. */
 export function showError(error: unknown): void {
-  showToast(messageOf(error), true)
+  const requestId = requestIdOf(error)
+  showToast(requestId === null ? messageOf(error) : `${messageOf(error)} (request ${requestId})`, true)
 }
 
 export function Toasts() {

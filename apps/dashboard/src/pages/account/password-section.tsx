@@ -4,7 +4,7 @@ import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { showToast } from '../../components/toasts.tsx'
 
 /** Changes the password, which ends all other sessions. */

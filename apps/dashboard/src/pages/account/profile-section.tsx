@@ -7,7 +7,7 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { showToast } from '../../components/toasts.tsx'
 

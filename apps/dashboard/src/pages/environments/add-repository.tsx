@@ -2,10 +2,9 @@ import type { Environment } from '@dock/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Field } from '../../components/field.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
-import { TextArea } from '../../components/text-area.tsx'
 import { type GitProvider, providerNames } from './provider-names.ts'
 
 /** Adds a repository by its name, with a branch and a setup script. */
@@ -60,6 +59,8 @@ export function AddRepository(props: { environment: Environment; open: boolean; 
         spellCheck={false}
       />
       <TextArea
+        spellCheck={false}
+        className="font-mono"
         label="Setup script"
         name="setupScript"
         hint="Runs in the clone when a Dock is made. Its output is in the Dock."

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
+import { TextArea } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
-import { TextArea } from '../../components/text-area.tsx'
 
 /** All variables as KEY=value lines. Opening it reveals them; files stay as they are. */
 export function EditAsText(props: { environment: Environment; open: boolean; onClose: () => void }) {
@@ -58,6 +58,8 @@ export function EditAsText(props: { environment: Environment; open: boolean; onC
       {error !== undefined && <ErrorAlert error={error} />}
       {read && (
         <TextArea
+          spellCheck={false}
+          className="font-mono"
           label="Variables"
           name="contents"
           rows={12}

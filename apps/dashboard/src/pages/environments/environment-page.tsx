@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { environmentQuery, organizationQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Pending } from '../../components/pending.tsx'
-import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
+import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { reaches } from '../../lib/roles.ts'
 import { ContentsTab } from './contents-tab.tsx'
 import { environmentTabNames, environmentTabs } from './environment-tabs.ts'
@@ -63,7 +63,7 @@ export function EnvironmentPage() {
             params={{ id }}
             search={{ tab: each }}
             aria-current={each === tab ? 'page' : undefined}
-            className={tabLinkClass}
+            className={tabClass}
           >
             {environmentTabNames[each]}
           </Link>

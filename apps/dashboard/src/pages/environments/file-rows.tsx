@@ -3,11 +3,10 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
-import { TextArea } from '../../components/text-area.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { SecretValue } from './secret-value.tsx'
 import type { TabProps } from './tab-props.ts'
@@ -91,7 +90,7 @@ export function FileRows({
             required
           />
         )}
-        <TextArea label="Contents" name="contents" />
+        <TextArea spellCheck={false} className="font-mono" label="Contents" name="contents" />
         <Field label="Or a file of this computer" name="upload" type="file" className="text-sm" />
       </FormDialog>
       <ConfirmDialog

@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import type { TabProps } from './tab-props.ts'
 

@@ -3,11 +3,10 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
-import { TextArea } from '../../components/text-area.tsx'
 import { SecretValue } from './secret-value.tsx'
 import type { TabProps } from './tab-props.ts'
 
@@ -88,7 +87,14 @@ export function VariableRows({
             required
           />
         )}
-        <TextArea label="Value" name="value" rows={3} autoComplete="off" />
+        <TextArea
+          spellCheck={false}
+          className="font-mono"
+          label="Value"
+          name="value"
+          rows={3}
+          autoComplete="off"
+        />
       </FormDialog>
       <ConfirmDialog
         title={`Remove ${removed ?? ''}?`}

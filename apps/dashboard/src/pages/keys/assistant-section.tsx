@@ -6,7 +6,7 @@ import { assistantQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyLine } from '../../components/copy-line.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
 

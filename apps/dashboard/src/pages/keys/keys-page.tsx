@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Page } from '../../components/page.tsx'
-import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
+import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { ApiKeysTab } from './api-keys-tab.tsx'
 import { ConnectionsTab } from './connections-tab.tsx'
 import { keyTabNames, keyTabs } from './key-tabs.ts'
@@ -29,7 +29,7 @@ export function KeysPage() {
             to="/keys"
             search={{ tab: each }}
             aria-current={each === tab ? 'page' : undefined}
-            className={tabLinkClass}
+            className={tabClass}
           >
             {keyTabNames[each]}
           </Link>

@@ -6,12 +6,11 @@ import { sshKeysQuery } from '../../api/people-queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
-import { TextArea } from '../../components/text-area.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { LastUsed } from './last-used.tsx'
 
@@ -73,6 +72,8 @@ export function SshKeysTab() {
       >
         <Field label="Name" name="name" placeholder="laptop" maxLength={100} autoComplete="off" required />
         <TextArea
+          spellCheck={false}
+          className="font-mono"
           label="Public key"
           name="publicKey"
           rows={4}

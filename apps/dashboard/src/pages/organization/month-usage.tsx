@@ -2,7 +2,7 @@ import type { UsageDay } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { usageQuery } from '../../api/people-queries.ts'
 import { OptionSelect } from '../../components/option-select.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 
 type Amounts = Omit<UsageDay, 'day' | 'closed'>

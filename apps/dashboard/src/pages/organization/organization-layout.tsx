@@ -6,7 +6,7 @@ import { organizationsQuery } from '../../api/queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Pending } from '../../components/pending.tsx'
-import { TabLinks, tabLinkClass } from '../../components/tab-links.tsx'
+import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { rememberOrganization } from '../../lib/chosen-organization.ts'
 import { roleNames } from '../../lib/roles.ts'
 
@@ -38,7 +38,7 @@ export function OrganizationLayout() {
         <div className="flex w-full flex-wrap items-center justify-between gap-3 sm:ml-auto sm:w-auto">
           {organization && all.length > 1 && (
             <OptionSelect
-              label="Organization"
+              label="Show another organization"
               isLabelHidden
               className="w-48"
               value={orgId}
@@ -57,7 +57,7 @@ export function OrganizationLayout() {
         <>
           <TabLinks label="Parts of the organization">
             {tabs.map(({ to, name }) => (
-              <Link key={to} to={to} params={{ orgId }} className={tabLinkClass}>
+              <Link key={to} to={to} params={{ orgId }} className={tabClass}>
                 {name}
               </Link>
             ))}

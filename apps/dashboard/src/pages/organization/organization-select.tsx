@@ -12,7 +12,7 @@ export function OrganizationSelect(props: {
   if (!chosen || organizations.length < 2) return null
   return (
     <OptionSelect
-      label="Organization"
+      label="Show another organization"
       isLabelHidden
       className="w-48"
       value={chosen.id}

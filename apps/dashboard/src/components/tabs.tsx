@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 
-/** A row of links between the parts of a page. Give each link the class `tabLinkClass`. */
+/** A row of links between the parts of a page. Give each link the class `tabClass`. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   const row = useRef<HTMLElement>(null)
   // On a narrow page the row scrolls. The chosen link is kept in view, without scrolling the page.
@@ -19,5 +19,5 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
   )
 }
 
-export const tabLinkClass =
+export const tabClass =
   'shrink-0 border-b-2 border-transparent px-3 py-2 text-sm whitespace-nowrap text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink aria-[current=page]:font-medium'
