@@ -102,9 +102,10 @@ describe('an invitation', () => {
     await button(colleague, 'Create account').click()
     await colleague.getByText('Confirm your address.').waitFor()
 
-    // The link of the other mail is opened in another tab; this one goes on by itself.
+    // The link of the other mail is opened in another tab, which shows the invitation; this one goes on by itself.
     const tab = await colleague.context().newPage()
     await tab.goto(await mailedLink(server.dataDir, member.email, confirmationLink))
+    await tab.getByRole('heading', { name: 'You are invited' }).waitFor()
     await tab.close()
     await button(colleague, 'Join').click()
     await colleague.getByRole('heading', { name: 'Docks', exact: true }).waitFor()

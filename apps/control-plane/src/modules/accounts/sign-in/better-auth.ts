@@ -47,6 +47,8 @@ export const clientAddressHeader = 'x-dock-client-address'
 /** Creates the configured better-auth instance. */
 export function createLibrary(options: LibraryOptions) {
   const secure = options.apiUrl.startsWith('https:')
+  // The page shows invitations to the address, which wait for its confirmation.
+  const callbackURL = `${options.appUrl}/organizations`
   const link = (base: string, path: string, query: Record<string, string>): string =>
     `${base}${path}?${new URLSearchParams(query)}`
   const grants = grantHooks(options.keepGrant)
@@ -107,7 +109,7 @@ export function createLibrary(options: LibraryOptions) {
           body: `Open the link to confirm that ${user.email} is yours. If you did not create an account, ignore this mail.`,
           link: {
             label: 'Confirm the address',
-            to: link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` }),
+            to: link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL }),
           },
         }),
     },
