@@ -9,6 +9,8 @@ else {
   process.stdout.on('error', () => {
     if (process.stdout.listenerCount('error') === 1) process.exit(141)
   })
+  // Remarks that nobody reads are no failure.
+  process.stderr.on('error', () => undefined)
   // Loaded only now, so that the version is there at once.
   const [{ run }, { commands }] = await Promise.all([import('./program/run.ts'), import('./commands.ts')])
   const code = await run(commands, words, { env: process.env, cwd: process.cwd(), version })

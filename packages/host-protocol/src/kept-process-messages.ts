@@ -34,6 +34,8 @@ export const startKeptProcess = z.strictObject({
   pty: terminalSize.optional(),
   /** False: the program's input is empty. */
   stdin: z.boolean(),
+  /** True: drops no output before its first reader comes, for as long as a reader may hold it back. */
+  holdOutput: z.boolean().optional(),
   /** After this time the whole process tree is killed. */
   timeoutMs: z.number().int().min(1).optional(),
 })

@@ -19,12 +19,19 @@ export class DockProcesses {
     this.#id = id
   }
 
-  /** Starts a line of shell, or words that no shell reads. Give `stdin: true` to send input. */
+  /**
+   * Starts a line of shell, or words that no shell reads. Give `stdin: true` to send input. Its first output waits for you
+   * for up to 30 seconds, and the process with it once 4 MiB are kept; `holdOutput: false` if you never read it.
+   */
   async start(command: string | readonly string[], options: SpawnOptions = {}): Promise<Process> {
     const { signal, idempotencyKey, ...body } = options
     const { id: pid } = await this.#client.call('startDockProcess', {
       params: { id: this.#id },
-      body: { ...(typeof command === 'string' ? { command } : { argv: [...command] }), ...body },
+      body: {
+        ...(typeof command === 'string' ? { command } : { argv: [...command] }),
+        holdOutput: true,
+        ...body,
+      },
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
       signal,
     })

@@ -1123,6 +1123,7 @@ class StartDockProcessBody(TypedDict, total=False):
     pty: TerminalCells
     timeoutSeconds: int
     stdin: bool
+    holdOutput: bool
 
 
 class StatsAggregate(TypedDict):

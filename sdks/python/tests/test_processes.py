@@ -201,10 +201,10 @@ def test_starts_words_or_a_line_in_a_folder(service: LocalService) -> None:
     service.respond = lambda request: success(process())
     with Client(service.url, "k") as client:
         DockProcesses(client, "d").start(["ls", "a b"], cwd="project")
-        DockProcesses(client, "d").start("ls | wc", cwd="/tmp", stdin=True)
+        DockProcesses(client, "d").start("ls | wc", cwd="/tmp", stdin=True, hold_output=False)
     assert [json.loads(request.body) for request in service.requests] == [
-        {"stdin": False, "argv": ["ls", "a b"], "cwd": "/home/user/work/project"},
-        {"stdin": True, "command": "ls | wc", "cwd": "/tmp"},
+        {"stdin": False, "holdOutput": True, "argv": ["ls", "a b"], "cwd": "/home/user/work/project"},
+        {"stdin": True, "holdOutput": False, "command": "ls | wc", "cwd": "/tmp"},
     ]
 
 

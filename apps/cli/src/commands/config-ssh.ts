@@ -1,37 +1,45 @@
 import { mkdir, readFile, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { listDocks } from '../docks/find-dock.ts'
 import { withLongNames } from '../docks/long-names.ts'
 import type { Command } from '../program/command.ts'
+import { LocalError } from '../program/failures.ts'
 import { replacePrivateFile } from '../settings/profiles.ts'
-import { sshConfig, sshHosts, withInclude } from '../ssh/ssh-config.ts'
+import { ownHosts, sshConfig, sshHosts, withInclude } from '../ssh/ssh-config.ts'
 import { readSshTarget } from '../ssh/ssh-target.ts'
+
+/** Returns the user's own configuration, byte for byte as Latin-1. A missing file is empty. */
+const readConfig = (file: string): Promise<string> =>
+  readFile(file, 'latin1').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw new LocalError('local_file', `${file} cannot be read (${error.code}). Nothing was changed.`)
+  })
 
 /** Makes `ssh NAME` work. */
 export const configSsh: Command = {
   path: ['config-ssh'],
   summary: 'Write ~/.ssh/dock_config, so that ssh NAME, scp, rsync, git and editors reach your Docks',
   details:
-    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. Of two Docks with\none name, the second gets its longer name.',
+    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. A name with\na dot, or one that your own configuration has, ends in .dock; so does the longer name of the second of two Docks with\none name.',
   flags: [{ name: 'print', about: 'print the file instead of writing it' }],
   async run(context, input) {
     const client = await context.client()
     const [target, docks] = await Promise.all([readSshTarget(client), listDocks(client)])
     // The oldest keeps the short name when others come.
     const sorted = docks.toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
-    const hosts = sshHosts(await withLongNames(client, sorted))
+    const file = join(context.env.HOME || homedir(), '.ssh', 'config')
+    const before = await readConfig(file)
+    const hosts = sshHosts(await withLongNames(client, sorted), ownHosts(before))
     const text = sshConfig(context.env, target, hosts)
     if (input.has('print')) return void process.stdout.write(text)
-    const folder = join(context.env.HOME || homedir(), '.ssh')
-    const file = join(folder, 'config')
+    const folder = dirname(file)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const before = await readFile(file, 'utf8').catch(() => '')
     const after = withInclude(before)
     if (after !== before) {
       await context.confirm(`Include dock_config in ${file}?`)
       // Some keep the file elsewhere, with a link here.
-      await replacePrivateFile(await realpath(file).catch(() => file), after)
+      await replacePrivateFile(await realpath(file).catch(() => file), Buffer.from(after, 'latin1'))
     }
     await replacePrivateFile(join(folder, 'dock_config'), text)
     context.out.result(

@@ -4,6 +4,7 @@ import { Dock, type DockFiles, hasCode } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
 import { parsePlace, type RemotePlace } from '../docks/place.ts'
 import type { Transfer } from '../output/output.ts'
+import { writeTo } from '../output/write-to.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { LocalError, UsageError } from '../program/failures.ts'
@@ -81,8 +82,7 @@ const download = async (
   bar: Transfer,
 ): Promise<void> => {
   if (to === '-') {
-    for await (const bytes of dock.files.stream(from))
-      if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+    for await (const bytes of dock.files.stream(from)) await writeTo(process.stdout, bytes)
     return
   }
   if (process.stderr.isTTY && !context.out.isQuiet)

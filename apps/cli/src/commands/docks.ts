@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { lstat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Dock, type DockInfo } from '@dock/sdk'
 import { dockByName, findDock, listDocks, nameOf } from '../docks/find-dock.ts'
@@ -91,6 +91,7 @@ export const create: Command = {
       env: input.list('env').length > 0 ? readVariables(input, context.env) : undefined,
       setupScript: setup === undefined ? undefined : await readTextFile(setup),
     }
+    if (input.has('here')) await requireNoDockFile(context)
     const dock = await context.out.wait(`Creating ${name ?? 'a Dock'}`, client.call('createDock', { body }))
     if (input.has('here')) await writeDockFile(context, dock)
     context.out.result(dock, () => {
@@ -99,6 +100,12 @@ export const create: Command = {
       context.out.note(`Open a shell: dock shell ${nameOf(dock)}`)
     })
   },
+}
+
+const requireNoDockFile = async ({ cwd }: Context): Promise<void> => {
+  const file = join(cwd, '.dock')
+  if (await lstat(file).catch(() => null))
+    throw new LocalError('dock_file', `${file} is there already. Remove it, or leave out --here.`)
 }
 
 const writeDockFile = async ({ cwd }: Context, dock: DockInfo): Promise<void> => {
@@ -219,18 +226,24 @@ export const rm: Command = {
   args: [{ ...requiredDock, isMany: true }],
   async run(context, input) {
     const client = await context.client()
-    const docks = await Promise.all(input.rest.map((name) => dockByName(client, name)))
+    const named = await Promise.all(input.rest.map((name) => dockByName(client, name)))
+    const docks = [...new Map(named.map((dock) => [dock.id, dock])).values()]
     const names = docks.map(nameOf).join(', ')
     await context.confirm(`Delete ${names} with all Snapshots?`)
-    await context.out.wait(
+    const ends = await context.out.wait(
       `Deleting ${names}`,
-      Promise.all(docks.map((dock) => new Dock(client, dock).delete())),
+      Promise.allSettled(docks.map((dock) => new Dock(client, dock).delete())),
     )
+    const deleted = docks.filter((_, at) => ends[at]?.status === 'fulfilled')
     context.out.result(
-      docks.map(({ id, name }) => ({ id, name, deleted: true })),
+      deleted.map(({ id, name }) => ({ id, name, deleted: true })),
       () => {
-        if (!context.out.isQuiet) context.out.line(`Deleted ${names}.`)
+        if (!context.out.isQuiet && deleted.length > 0)
+          context.out.line(`Deleted ${deleted.map(nameOf).join(', ')}.`)
       },
     )
+    // The others are deleted all the same; the first failure is the result.
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed) throw failed.reason
   },
 }

@@ -5,37 +5,12 @@ import type { Command } from '../program/command.ts'
 import { exitCodes } from '../program/exit-codes.ts'
 import { UsageError } from '../program/failures.ts'
 import type { Input } from '../program/input.ts'
+import { collectOutput } from '../remote/collect-output.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
-import { runRemote, type Sinks } from '../remote/run-remote.ts'
+import { runRemote } from '../remote/run-remote.ts'
 import { shellLine } from '../remote/shell-line.ts'
 import { openTerminal, terminalSize } from '../remote/terminal.ts'
 import { dockArgument } from './docks.ts'
-
-const collectedBytesMax = 16 * 1024 * 1024
-
-/** Keeps the beginning of both outputs for the result with --json. */
-const collector = () => {
-  const kept = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
-  const bytes = { stdout: 0, stderr: 0 }
-  let isTruncated = false
-  const sinkOf = (name: 'stdout' | 'stderr') => ({
-    write: (chunk: string | Uint8Array) => {
-      const room = collectedBytesMax - bytes[name]
-      const part = Buffer.from(chunk as Uint8Array).subarray(0, room)
-      isTruncated ||= part.length < chunk.length
-      bytes[name] += part.length
-      kept[name].push(part)
-      return true
-    },
-  })
-  const sinks: Sinks = { stdout: sinkOf('stdout'), stderr: sinkOf('stderr') }
-  const texts = () => ({
-    stdout: Buffer.concat(kept.stdout).toString(),
-    stderr: Buffer.concat(kept.stderr).toString(),
-    truncated: isTruncated,
-  })
-  return { sinks, texts }
-}
 
 const optionsOf = (input: Input, env: Readonly<Record<string, string | undefined>>) => {
   const [cwd, timeout] = [input.text('cwd'), input.text('timeout')]
@@ -80,16 +55,17 @@ export const exec: Command = {
     const options = optionsOf(input, context.env)
     return explainStopped(client, info, async () => {
       if (input.has('detach') || pty) {
-        const process = await dock.spawn(command, { ...options, ...(pty ? { pty, stdin: true } : {}) })
+        // Nobody reads the output of a detached process now.
+        const more = pty ? { pty, stdin: true } : { holdOutput: false }
+        const process = await dock.spawn(command, { ...options, ...more })
         if (pty) return openTerminal(client, dock.id, process.id)
         context.out.result({ dockId: dock.id, processId: process.id }, () => context.out.line(process.id))
         return exitCodes.ok
       }
       const remote = { ...options, isInput: !input.has('no-stdin') }
-      const clientWith = (send: typeof fetch) => context.clientWith(send)
-      if (!context.out.isJson) return runRemote(clientWith, info, command, remote, context.out)
-      const { sinks, texts } = collector()
-      const exitCode = await runRemote(clientWith, info, command, remote, sinks)
+      if (!context.out.isJson) return runRemote(client, info, command, remote, context.out)
+      const { sinks, texts } = collectOutput()
+      const exitCode = await runRemote(client, info, command, remote, sinks)
       context.out.result({ exitCode, ...texts() }, () => undefined)
       return exitCode
     })

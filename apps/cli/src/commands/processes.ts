@@ -2,15 +2,12 @@ import { Dock, type DockProcess, type DockSample } from '@dock/sdk'
 import { findDock, nameOf } from '../docks/find-dock.ts'
 import { pick } from '../docks/pick.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
+import { writeTo } from '../output/write-to.ts'
 import type { Command } from '../program/command.ts'
 import { notFound } from '../program/failures.ts'
+import { collectOutput } from '../remote/collect-output.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
-import { gate } from '../remote/run-remote.ts'
 import { dockArgument, requiredDock } from './docks.ts'
-
-/** Returns the command as it was written: without the line that `dock exec` puts before it. */
-const commandOf = ({ command }: DockProcess): string =>
-  command.startsWith(gate) ? command.slice(gate.length) : command
 
 const stateOf = ({ state, reason, exitCode, signal }: DockProcess): string => {
   if (state === 'running') return 'running'
@@ -43,7 +40,7 @@ export const ps: Command = {
           stateOf(each),
           `${formatAge(each.startedAt)} ago`,
           formatBytes(each.stdout.endOffset + (each.stderr?.endOffset ?? 0)),
-          commandOf(each),
+          each.command,
         ]),
         { empty: 'No process runs, and none has ended lately.' },
       ),
@@ -70,16 +67,15 @@ export const logs: Command = {
     const found = wanted === undefined ? processes.at(-1) : pick('process', processes, wanted, () => [])
     if (!found) throw notFound(`${nameOf(info)} has no process with output.`)
     const process = dock.processes.attach(found.id, { offset: input.integer('offset') })
-    const texts = { stdout: '', stderr: '' }
+    const { sinks, texts } = collectOutput()
     const names = (['stdout', 'stderr'] as const).filter(
       (each) => input.has(each) || !(input.has('stdout') || input.has('stderr')),
     )
     for await (const { stream, data } of process.output({ follow: input.has('follow') })) {
       if (!names.includes(stream)) continue
-      if (context.out.isJson) texts[stream] += Buffer.from(data).toString()
-      else context.out[stream].write(data)
+      await writeTo((context.out.isJson ? sinks : context.out)[stream], data)
     }
-    if (context.out.isJson) context.out.result({ processId: found.id, ...texts }, () => undefined)
+    if (context.out.isJson) context.out.result({ processId: found.id, ...texts() }, () => undefined)
   },
 }
 

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { lstat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { lstat, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client, Snapshot } from '@dock/sdk'
@@ -9,6 +10,7 @@ import { isId } from '../docks/pick.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
 import { LocalError, notFound } from '../program/failures.ts'
+import { collectOutput } from '../remote/collect-output.ts'
 import { dockArgument } from './docks.ts'
 
 const snapshotArgument: Argument = { name: 'SNAPSHOT', kind: 'dock' }
@@ -104,10 +106,22 @@ const cat: Command = {
   async run(context, input) {
     const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), input.arg('PATH'))
     if (!context.out.isJson) return pipeline(body, process.stdout, { end: false })
-    let text = ''
-    for await (const chunk of body.setEncoding('utf8')) text += String(chunk)
-    context.out.result({ snapshotId: id, path: input.arg('PATH'), text }, () => undefined)
+    const { sinks, texts } = collectOutput()
+    for await (const chunk of body) sinks.stdout.write(chunk as Buffer)
+    const { stdout: text, truncated } = texts()
+    context.out.result({ snapshotId: id, path: input.arg('PATH'), text, truncated }, () => undefined)
   },
+}
+
+/** Writes beside the place and renames, so that a break leaves what was there. */
+const save = async (body: Readable, target: string): Promise<void> => {
+  const draft = join(dirname(target), `.dock-download-${randomUUID()}`)
+  try {
+    await pipeline(body, createWriteStream(draft, { flags: 'wx' }))
+    await rename(draft, target)
+  } finally {
+    await rm(draft, { force: true })
+  }
 }
 
 const get: Command = {
@@ -124,7 +138,7 @@ const get: Command = {
       await context.confirm(`Replace ${target}?`)
     }
     const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), path)
-    await context.out.wait(`Saving ${target}`, pipeline(body, createWriteStream(target)))
+    await context.out.wait(`Saving ${target}`, save(body, target))
     context.out.result({ snapshotId: id, path, file: target }, () => context.out.note(`Saved ${target}.`))
   },
 }

@@ -31,12 +31,12 @@ const forEach = async <T>(items: readonly T[], work: (item: T) => Promise<unknow
   await Promise.all(Array.from({ length: atOnce }, take))
 }
 
-const listThere = ({ context, dock, remote, excluded }: Job) =>
-  listRemote((send) => context.clientWith(send), dock.info, remote, excluded)
+const listThere = ({ dock, remote, excluded }: Job, mayBeMissing: boolean) =>
+  listRemote(dock.client, dock.info, remote, excluded, mayBeMissing)
 
 const upload = async (job: Job): Promise<Done> => {
   const { dock, local, remote, excluded, isDeleting } = job
-  const [here, there] = await Promise.all([listLocal(local, excluded), listThere(job)])
+  const [here, there] = await Promise.all([listLocal(local, excluded), listThere(job, true)])
   const copied = changedPaths(here, there)
   const folders = [...new Set(copied.map((path) => dirname(join(remote, path))))]
   await dock.files.mkdir(remote)
@@ -64,8 +64,9 @@ const enterFolders = async (local: string, path: string): Promise<void> => {
 
 const download = async (job: Job): Promise<Done> => {
   const { dock, local, remote, excluded, isDeleting } = job
+  const there = await listThere(job, false)
   await mkdir(local, { recursive: true })
-  const [there, here] = await Promise.all([listThere(job), listLocal(local, excluded)])
+  const here = await listLocal(local, excluded)
   const copied = changedPaths(there, here)
   for (const path of copied) await enterFolders(local, path)
   await forEach(copied, async (path) => {

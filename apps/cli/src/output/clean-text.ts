@@ -18,3 +18,11 @@ export function cleanText(text: string): string {
 export function cleanLines(text: string): string {
   return text.split('\n').map(cleanText).join('\n')
 }
+
+/** Returns JSON in which nothing is left that a terminal obeys. It means the same. */
+export function cleanJson(value: unknown, indent?: number): string {
+  // JSON escapes only the control characters below U+0020 and lone surrogates.
+  return JSON.stringify(value, null, indent).replace(unsafe, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

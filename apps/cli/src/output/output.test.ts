@@ -39,6 +39,16 @@ describe('text of others', () => {
     )
   })
 
+  it('is escaped in JSON, which means the same', () => {
+    const { stdout, stderr, out } = outputs({ isJson: true })
+    const bad = 'a\u001b[2J\u009b31m\u007f\u202eb\u2028\n"ü'
+    out.result({ name: bad }, () => undefined)
+    out.failure('error', bad, 1)
+    expect(stdout.text() + stderr.text()).not.toMatch(/[\p{Cc}\u202e\u2028](?<!\n)/u)
+    expect(JSON.parse(stdout.text())).toEqual({ name: bad })
+    expect(JSON.parse(stderr.text()).error.message).toBe(bad)
+  })
+
   it('is cleaned in tables, fields, lines, remarks, warnings and failures', () => {
     const { stdout, stderr, out } = outputs()
     const bad = 'x\u001b[2Jy'
@@ -82,6 +92,10 @@ describe('a table', () => {
     expect(show({ isTTY: true })).toContain('\u001b[32mready')
     expect(show({ isTTY: true, env: { NO_COLOR: '1' } })).not.toContain('\u001b')
     expect(show({})).not.toContain('\u001b')
+  })
+
+  it('may have more rows than a function takes arguments', () => {
+    expect(tableLines(['PATH'], Array(200_000).fill(['a']))).toHaveLength(200_001)
   })
 
   it('is a list of ids in quiet mode', () => {

@@ -1,5 +1,5 @@
 /** All that the command line writes: results on stdout, everything else on stderr. */
-import { cleanText } from './clean-text.ts'
+import { cleanJson, cleanText } from './clean-text.ts'
 import { type ColourName, colour, hasColours } from './colours.ts'
 import type { Sink } from './sink.ts'
 import { StatusLine } from './status-line.ts'
@@ -37,7 +37,7 @@ export class Output {
 
   /** Prints the result: `value` as JSON, or what `show` prints. */
   result(value: unknown, show: () => void): void {
-    if (this.isJson) this.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+    if (this.isJson) this.stdout.write(`${cleanJson(value, 2)}\n`)
     else show()
   }
 
@@ -95,7 +95,7 @@ export class Output {
   failure(code: string, message: string, exitCode: number): void {
     this.#status.clear()
     if (this.isJson) {
-      this.stderr.write(`${JSON.stringify({ error: { code, message, exitCode } })}\n`)
+      this.stderr.write(`${cleanJson({ error: { code, message, exitCode } })}\n`)
       return
     }
     const label = this.#coloursError ? colour('red', 'Error:') : 'Error:'

@@ -60,7 +60,10 @@ export function tableLines(
 ): string[] {
   const clean = rows.map((row) => row.map(cleanText))
   const all = [headings, ...clean]
-  const natural = headings.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ''))))
+  const natural = headings.map((_, column) =>
+    // Not Math.max of all: a Snapshot may have more files than a function takes arguments.
+    all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0),
+  )
   const widths = fitted(natural, width)
   return all.map((row, at) =>
     row

@@ -1,8 +1,10 @@
 /** What every command gets: output, settings, a client, and questions to the user. */
 import { createInterface } from 'node:readline'
 import { type Client, createClient } from '@dock/sdk'
+import { cleanText } from '../output/clean-text.ts'
 import type { Output } from '../output/output.ts'
 import { type Connection, findConnection, isPlainToAnotherMachine } from '../settings/connection.ts'
+import { configFile, isReadableByOthers } from '../settings/profiles.ts'
 import { LocalError, UsageError } from './failures.ts'
 import type { Input } from './input.ts'
 
@@ -30,8 +32,10 @@ export class Context {
 
   /** Returns the service and the key. Warns before the key can be read on its way. */
   connection(): Promise<Connection> {
-    this.#connection ??= findConnection(this.env, this.#profile).then((connection) => {
+    this.#connection ??= findConnection(this.env, this.#profile).then(async (connection) => {
       this.warnIfPlain(connection.url)
+      if (connection.profile !== undefined && (await isReadableByOthers(this.env)))
+        this.out.warn(`Others can read your key. Make the file private: chmod 600 ${configFile(this.env)}`)
       return connection
     })
     return this.#connection
@@ -71,7 +75,7 @@ export class Context {
     const reader = createInterface({ input: process.stdin, output: process.stderr })
     return new Promise((resolve) => {
       reader.once('close', () => resolve(''))
-      reader.question(question, (answer) => {
+      reader.question(cleanText(question), (answer) => {
         resolve(answer)
         reader.close()
       })

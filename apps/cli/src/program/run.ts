@@ -1,5 +1,6 @@
 /** Runs one call of the command line from its words to its exit code. */
 import { Output } from '../output/output.ts'
+import { brokenPipeExitCode, isBrokenPipe } from './broken-pipe.ts'
 import type { Command } from './command.ts'
 import { Context, type Environment } from './context.ts'
 import { exitCodeAroundCommand, exitCodeOf, exitCodes } from './exit-codes.ts'
@@ -58,6 +59,7 @@ export async function run(
     process.once('exit', () => output.clear())
     return exitCodeOfResult(await command.run(new Context(output, env, cwd, input), input))
   } catch (error) {
+    if (isBrokenPipe(error)) return brokenPipeExitCode
     const isAround = parsed?.kind === 'run' && parsed.command.isAroundCommand === true
     const exitCode = isAround ? exitCodeAroundCommand(error) : exitCodeOf(error)
     output.failure(codeOf(error), messageOf(error) + signInHint(error), exitCode)

@@ -1,9 +1,9 @@
 /** The files of a folder here and in a Dock, for comparing them. */
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { DockInfo } from '@dock/sdk'
-import { LocalError } from '../program/failures.ts'
-import { type ClientWith, runRemote } from './run-remote.ts'
+import type { Client, DockInfo } from '@dock/sdk'
+import { LocalError, notFound } from '../program/failures.ts'
+import { runRemote } from './run-remote.ts'
 import { shellLine, shellWord } from './shell-line.ts'
 
 export type FileFacts = { size: number /** Whole seconds. */; modified: number; mode: number }
@@ -40,12 +40,19 @@ export async function listLocal(folder: string, excluded: readonly string[]): Pr
   return list
 }
 
-/** Lists the regular files below a folder of a Dock. A folder that is missing is empty. */
+/** What the listing exits with if the folder is missing. */
+const missingCode = 44
+
+/**
+ * Lists the regular files below a folder of a Dock. Throws if it cannot be listed whole: with half of a list, `--delete`
+ * would remove files that are there. A folder that is missing is empty if it `mayBeMissing`.
+ */
 export async function listRemote(
-  clientWith: ClientWith,
+  client: Client,
   info: DockInfo,
   folder: string,
   excluded: readonly string[],
+  mayBeMissing: boolean,
 ): Promise<FolderList> {
   const find = shellLine(['find', folder, '-type', 'f', '-printf', '%s %T@ %m %P\\0'])
   const chunks: Buffer[] = []
@@ -58,11 +65,25 @@ export async function listRemote(
       return true
     },
   }
-  const sinks = { stdout, stderr: { write: () => true } }
-  await runRemote(clientWith, info, `[ ! -d ${shellWord(folder)} ] || ${find}`, { isInput: false }, sinks)
+  let reason = ''
+  const stderr = {
+    write: (chunk: string | Uint8Array) => {
+      if (reason.length < 500) reason += Buffer.from(chunk as Uint8Array).toString()
+      return true
+    },
+  }
+  const command = `[ -d ${shellWord(folder)} ] || exit ${missingCode}; ${find}`
+  const code = await runRemote(client, info, command, { isInput: false }, { stdout, stderr })
+  if (code === missingCode && mayBeMissing) return new Map()
+  if (code === missingCode) throw notFound(`There is no folder ${folder} in the Dock.`)
+  if (code !== 0)
+    throw new LocalError(
+      'folder_unreadable',
+      `${folder} cannot be listed: ${reason.split('\n')[0] || `exit code ${code}`}`,
+    )
   const list: FolderList = new Map()
   for (const entry of Buffer.concat(chunks).toString().split('\0')) {
-    const [, size, modified, mode, path] = /^(\d+) (\d+)\.?\d* ([0-7]+) (.*)$/s.exec(entry) ?? []
+    const [, size, modified, mode, path] = /^(\d+) (-?\d+)\.?\d* ([0-7]+) (.*)$/s.exec(entry) ?? []
     if (path === undefined || !isInside(path) || isExcluded(path, excluded)) continue
     list.set(path, {
       size: Number(size),

@@ -1,7 +1,8 @@
 /** Runs a command in a Dock as if it ran here: input, both outputs, signals and the exit code. */
-import { once } from 'node:events'
 import { type Client, Dock, type DockInfo, type OutputName, type Process } from '@dock/sdk'
 import type { Sink } from '../output/sink.ts'
+import { writeTo } from '../output/write-to.ts'
+import { brokenPipeExitCode, isBrokenPipe } from '../program/broken-pipe.ts'
 import { exitCodeOfProcess } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
 import { sendInput } from './send-input.ts'
@@ -28,7 +29,7 @@ const copy = async (
 ) => {
   const sink = sinks[name]
   for await (const bytes of process[name].bytes({ offset: 0, signal })) {
-    if (!sink.write(bytes) && 'once' in sink) await once(sink as unknown as NodeJS.WriteStream, 'drain')
+    await writeTo(sink, bytes)
     received[name] += bytes.length
     received.lastAt = Date.now()
   }
@@ -58,47 +59,16 @@ const untilReceived = async (
   await done
 }
 
-/** The exit code of a program that writes into a pipe which nobody reads. */
-const brokenPipe = 141
-
-const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EPIPE'
-
-/**
- * The command waits for one byte of input until both outputs are read. Without it, a command that writes fast would lose
- * what nobody reads yet: the service keeps only the newest bytes.
- */
-export const gate: string = 'read -rN1\n'
-
-/** Returns a client that sends its requests with this function. */
-export type ClientWith = (send: typeof fetch) => Promise<Client>
-
-/** A fetch that calls `opened` for each output that is being read. */
-const watchingFetch =
-  (opened: () => void): typeof fetch =>
-  async (input, init) => {
-    const response = await fetch(input, init)
-    if (response.ok && /\/output\?/.test(String(input))) opened()
-    return response
-  }
-
 /** Runs the command to its end and returns its exit code. */
 export async function runRemote(
-  clientWith: ClientWith,
+  client: Client,
   info: DockInfo,
   command: string,
   { isInput, env, cwd, timeoutSeconds }: RemoteOptions,
   sinks: Sinks,
 ): Promise<number> {
-  let openedCount = 0
-  const outputs = Promise.withResolvers<void>()
-  const client = await clientWith(
-    watchingFetch(() => {
-      openedCount += 1
-      if (openedCount >= 2) outputs.resolve()
-    }),
-  )
   const dock = new Dock(client, info)
-  const process = await dock.spawn(gate + command, { stdin: true, env, cwd, timeoutSeconds })
+  const process = await dock.spawn(command, { stdin: isInput, env, cwd, timeoutSeconds })
   const stopPassing = passSignals(process)
   const ending = new AbortController()
   const { signal } = ending
@@ -106,9 +76,7 @@ export async function runRemote(
   const broken = new Promise<never>((_, reject) => stdout.on('error', reject))
   try {
     const received: Received = { stdout: 0, stderr: 0, lastAt: Date.now() }
-    const input = outputs.promise.then(() =>
-      sendInput(client, { id: info.id, pid: process.id }, isInput, signal),
-    )
+    const input = isInput ? sendInput(client, { id: info.id, pid: process.id }, signal) : undefined
     const copies = Promise.all(
       (['stdout', 'stderr'] as const).map((name) => copy(process, name, sinks, received, signal)),
     )
@@ -121,7 +89,7 @@ export async function runRemote(
   } catch (error) {
     if (!isBrokenPipe(error)) throw error
     await process.kill('HUP').catch(() => undefined)
-    return brokenPipe
+    return brokenPipeExitCode
   } finally {
     stopPassing()
     ending.abort()

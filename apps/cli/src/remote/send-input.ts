@@ -31,21 +31,11 @@ const sendPiece = async (
   return at
 }
 
-/**
- * Sends the byte that opens the gate, then everything until the end of standard input if `isInput`. A program that wants no
- * more of it is no failure.
- */
-export async function sendInput(
-  client: Client,
-  params: Place,
-  isInput: boolean,
-  signal: AbortSignal,
-): Promise<void> {
+/** Sends everything until the end of standard input. A program that wants no more of it is no failure. */
+export async function sendInput(client: Client, params: Place, signal: AbortSignal): Promise<void> {
   try {
-    let at = await sendPiece(client, params, Buffer.from('\n'), 0, signal)
-    if (isInput)
-      for await (const piece of gathered(process.stdin))
-        at = await sendPiece(client, params, piece, at, signal)
+    let at = 0
+    for await (const piece of gathered(process.stdin)) at = await sendPiece(client, params, piece, at, signal)
     await client.call('closeDockProcessInput', { params, signal })
   } catch (error) {
     if (!signal.aborted && !hasCode(error, 'conflict', 'not_found')) throw error

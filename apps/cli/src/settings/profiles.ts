@@ -1,6 +1,6 @@
 /** The configuration: services and the keys for them. Only its owner can read the file. */
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { LocalError } from '../program/failures.ts'
@@ -46,13 +46,31 @@ const parse = (text: string): Configuration | undefined => {
   }
 }
 
+/** Throws if somebody else can change the file: they could send your commands and your next key to their service. */
+const requireOwn = async (file: string, handle: FileHandle): Promise<void> => {
+  const user = process.getuid?.()
+  if (user === undefined) return
+  const { uid, mode } = await handle.stat()
+  if (uid !== user && uid !== 0)
+    throw new LocalError('config_unsafe', `${file} belongs to another user, so it is not used. Remove it.`)
+  if ((mode & 0o022) !== 0)
+    throw new LocalError('config_unsafe', `Others can change ${file}. Look at it, then: chmod 600 ${file}`)
+}
+
 /** Reads the configuration. A missing file is an empty one. */
 export async function readConfiguration(env: Environment): Promise<Configuration> {
   const file = configFile(env)
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    const handle = await open(file)
+    try {
+      await requireOwn(file, handle)
+      text = await handle.readFile('utf8')
+    } finally {
+      await handle.close()
+    }
   } catch (error) {
+    if (error instanceof LocalError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} }
     throw new LocalError('config_unreadable', `${file} cannot be read: ${(error as Error).message}`)
   }
@@ -65,11 +83,11 @@ export async function readConfiguration(env: Environment): Promise<Configuration
 /** Returns true if others than the owner may read the file of keys. */
 export async function isReadableByOthers(env: Environment): Promise<boolean> {
   const stats = await stat(configFile(env)).catch(() => undefined)
-  return stats !== undefined && (stats.mode & 0o077) !== 0
+  return process.getuid !== undefined && stats !== undefined && (stats.mode & 0o077) !== 0
 }
 
 /** Replaces a file in one step. Only its owner can read it. */
-export async function replacePrivateFile(file: string, text: string): Promise<void> {
+export async function replacePrivateFile(file: string, text: string | Buffer): Promise<void> {
   // Nobody can guess the name, and `wx` opens nothing that is there already.
   const draft = join(dirname(file), `.dock-${randomUUID()}`)
   try {

@@ -1,22 +1,26 @@
 /** Reads a secret from standard input, without showing it. */
+import { cleanText } from '../output/clean-text.ts'
 import type { Context } from '../program/context.ts'
 import { LocalError } from '../program/failures.ts'
 
-const bytesMax = 4096
+/** As much as the service takes as the values of an Environment. */
+const bytesMax = 64 * 1024
 
 const readPiped = async (): Promise<string> => {
-  let text = ''
+  const chunks: Buffer[] = []
+  let bytes = 0
   for await (const chunk of process.stdin) {
-    text += String(chunk)
-    if (text.length > bytesMax)
-      throw new LocalError('key_invalid', 'Standard input is too long for an API key.')
+    bytes += (chunk as Buffer).length
+    if (bytes > bytesMax)
+      throw new LocalError('input_too_long', 'Standard input is longer than 64 KiB, so it is no secret.')
+    chunks.push(chunk as Buffer)
   }
-  return text
+  return Buffer.concat(chunks).toString()
 }
 
 const readHidden = (question: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    process.stderr.write(question)
+    process.stderr.write(cleanText(question))
     const { stdin } = process
     stdin.setRawMode(true)
     let text = ''
@@ -35,8 +39,10 @@ const readHidden = (question: string): Promise<string> =>
         resolve(text)
       } else text = character === '\u007f' ? text.slice(0, -1) : text + character
     }
+    // A character may arrive in two pieces.
+    const decoder = new TextDecoder()
     const take = (chunk: Buffer): void => {
-      for (const character of String(chunk)) takeOne(character)
+      for (const character of decoder.decode(chunk, { stream: true })) takeOne(character)
     }
     stdin.on('data', take)
     stdin.resume()

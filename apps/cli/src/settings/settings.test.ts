@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findConnection, isPlainToAnotherMachine, serviceAddress } from './connection.ts'
 import { readDockFile } from './dock-file.ts'
 import { webAddress } from './open-page.ts'
-import { configFile, readConfiguration, writeConfiguration } from './profiles.ts'
+import { configFile, isReadableByOthers, readConfiguration, writeConfiguration } from './profiles.ts'
 
 let folder: string
 let env: Record<string, string>
@@ -50,6 +50,20 @@ describe('the configuration', () => {
     await symlink(other, configFile(env))
     await writeConfiguration(env, { profiles: {} })
     expect(await readFile(other, 'utf8')).toBe('untouched')
+  })
+
+  it('is not used if others could have written it', async () => {
+    await writeConfiguration(env, { profiles: {} })
+    for (const mode of [0o620, 0o602]) {
+      await chmod(configFile(env), mode)
+      await expect(readConfiguration(env)).rejects.toThrow('Others can change')
+    }
+    await chmod(configFile(env), 0o644)
+    expect(await readConfiguration(env)).toEqual({ profiles: {} })
+    expect(await isReadableByOthers(env)).toBe(true)
+    if (process.getuid?.() !== 0) return
+    await chown(configFile(env), 12_345, 12_345)
+    await expect(readConfiguration(env)).rejects.toThrow('belongs to another user')
   })
 
   it('says that it is damaged', async () => {

@@ -1,7 +1,7 @@
 import type { DockInfo } from '@dock/sdk'
 import { expect, it } from 'vitest'
 import type { LongNamed } from '../docks/long-names.ts'
-import { sshConfig, sshHosts, withInclude } from './ssh-config.ts'
+import { ownHosts, sshConfig, sshHosts, withInclude } from './ssh-config.ts'
 
 const named = (digit: string, name: string | null, workspace = 'main'): LongNamed => {
   const id = `${digit.repeat(8)}-aaaa-4aaa-8aaa-aaaaaaaaaaaa`
@@ -11,7 +11,31 @@ const named = (digit: string, name: string | null, workspace = 'main'): LongName
 
 it('gives the second of two Docks with one name its longer name', () => {
   const docks = [named('1', 'web'), named('2', 'Web'), named('3', 'web', 'other'), named('4', 'web')]
-  expect(sshHosts(docks).map(({ host }) => host)).toEqual(['web', 'Web.main', 'web.other', 'web.main.org'])
+  expect(sshHosts(docks).map(({ host }) => host)).toEqual([
+    ...['web', 'Web.main.dock', 'web.other.dock', 'web.main.org.dock'],
+  ])
+})
+
+it('takes no connection that the user makes to another machine', () => {
+  const own = ownHosts('Host prod  "Db"\n  Port 1\n  host=cache\n#Host web\nHostName x')
+  const hosts = sshHosts(
+    ['prod', 'DB', 'cache', 'github.com', 'localhost', 'web', 'x'].map((name, at) => named(String(at), name)),
+    own,
+  )
+  expect(hosts.map(({ host }) => host)).toEqual([
+    ...['prod.dock', 'DB.dock', 'cache.dock', 'github.com.dock', 'localhost.dock', 'web', 'x'],
+  ])
+  expect(sshConfig({ HOME: '/h' }, { host: 'a.test', port: 22 }, hosts).match(/^Host .*/gm)).toEqual([
+    ...[
+      'prod.dock',
+      'DB.dock',
+      'cache.dock',
+      'github.com.dock',
+      'localhost.dock',
+      'web web.dock',
+      'x x.dock',
+    ].map((names) => `Host ${names}`),
+  ])
 })
 
 it('writes ids for names that ssh would read as something else', () => {

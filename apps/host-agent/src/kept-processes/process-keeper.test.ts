@@ -33,9 +33,9 @@ afterEach(async () => {
 })
 
 /** Starts a real program with the keeper's pipes as its streams, as the agent does. */
-const start = async (script: string, by = keeper) => {
+const start = async (script: string, by = keeper, holdOutput = false) => {
   const id = newUuid()
-  const paths = await by.create(dockId, id, { stdin: true, stderr: true })
+  const paths = await by.create(dockId, id, { stdin: true, stderr: true, holdOutput })
   const descriptors = [
     openSync(paths.stdin, 'r'),
     openSync(paths.stdout, 'w'),
@@ -102,6 +102,25 @@ it('outlives the agent that started it, and a later agent reads on by offset', a
   seen += await read(id, seen.length, { by: open() })
   expect(seen).toBe(Array.from({ length: 20 }, (_, index) => `${index + 1}\n`).join(''))
   expect((await keeperStatus()).pid).toBe(pid)
+})
+
+it('drops nothing before the first reader if it holds the output', async () => {
+  const by = open({ segmentBytes: 65_536, streamBytesMax: 131_072 })
+  const { id, exited } = await start('seq 100000; seq 100000 >&2', by, true)
+  await expect.poll(async () => (await state(id, by)).stdout.end).toBeGreaterThan(0)
+  const expected = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('')
+  const stderr = await by.openOutput(dockId, id, 'stderr', { offset: 0, follow: true })
+  const [one, other] = await Promise.all([read(id, 0, { by }), stderr.body.toArray()])
+  expect([one.toString() === expected, Buffer.concat(other).toString() === expected]).toEqual([true, true])
+  await exited
+})
+
+it('holds a program that nobody reads only for as long as a reader may', async () => {
+  const by = open({ segmentBytes: 65_536, streamBytesMax: 131_072, holdMs: 50 })
+  const { id, exited } = await start('seq 100000', by, true)
+  await exited
+  await expect.poll(async () => (await state(id, by)).stdout).toMatchObject({ end: 588_895, isOpen: false })
+  expect((await state(id, by)).stdout.first).toBeGreaterThan(0)
 })
 
 it('waits with a reader that follows for an offset that the program has not reached', async () => {
@@ -227,7 +246,7 @@ it('starts a reader that comes late at the first byte that is kept', async () =>
 
 it('moves 2 GB through with flat memory', async () => {
   const bytes = 2 * 2 ** 30
-  const { id } = await start(`head -c ${bytes} /dev/zero`)
+  const { id } = await start(`head -c ${bytes} /dev/zero`, keeper, true)
   const { pid } = await keeperStatus()
   const { body } = await keeper.openOutput(dockId, id, 'stdout', { offset: 0, follow: true })
   let read = 0

@@ -58,10 +58,10 @@ const recordOf = (dock: DockState, request: StartKeptProcess): KeptRecord => {
 const start = async (dock: DockState, process: KeptProcess, request: StartKeptProcess): Promise<void> => {
   const { parts, dockId } = dock
   const { keeper, keptRecords } = parts
-  const { processId, stdin, timeoutMs, ...wanted } = request
+  const { processId, stdin, timeoutMs, holdOutput = false, ...wanted } = request
   // A later agent removes a process with this record: without a reference it cannot know whether the process runs.
   const [paths] = await Promise.all([
-    keeper.create(dockId, processId, { stdin, stderr: request.pty === undefined }),
+    keeper.create(dockId, processId, { stdin, stderr: request.pty === undefined, holdOutput }),
     keptRecords.write(dockId, process.record),
   ])
   const opened = await openWithPipes(dock, processId, paths, wanted)
@@ -81,7 +81,7 @@ const openWithPipes = async (
   dock: DockState,
   processId: string,
   { stdin, stdout, stderr }: PipePaths,
-  wanted: Omit<StartKeptProcess, 'processId' | 'stdin' | 'timeoutMs'>,
+  wanted: Omit<StartKeptProcess, 'processId' | 'stdin' | 'timeoutMs' | 'holdOutput'>,
 ): Promise<DockProcess> => {
   const opened: number[] = []
   const open = (path: string, flags: string): number => {

@@ -4,7 +4,7 @@
  * - POST `/end`: exits
  * - GET `/docks` → ids · DELETE `/docks/:dock`
  * - GET `/docks/:dock/processes` → {@link StreamsState} by id
- * - POST `/docks/:dock/processes/:id` `{stdin, stderr}` → {@link PipePaths} · DELETE
+ * - POST `/docks/:dock/processes/:id` `{stdin, stderr, holdOutput}` → {@link PipePaths} · DELETE
  * - POST `…/:id/started` · GET `…/:id` → {@link StreamsState}
  * - GET `…/:id/output/:stream?offset=&follow=` → bytes, with the headers below
  * - POST `…/:id/stdin?offset=` (a number, or `next`) with bytes → `{offset}` · POST `…/:id/stdin/close`
@@ -90,8 +90,8 @@ const serveProcess = async (call: Call, dockId: string, id: string, rest: string
   const { keeper, request, response } = call
   switch (`${request.method} ${rest}`) {
     case 'POST ': {
-      const { stdin, stderr } = await readJson(request)
-      const wanted = { stdin: stdin === true, stderr: stderr === true }
+      const { stdin, stderr, holdOutput } = await readJson(request)
+      const wanted = { stdin: stdin === true, stderr: stderr === true, holdOutput: holdOutput === true }
       return json(response, (await keeper.create(dockId, id, wanted)).paths)
     }
     case 'DELETE ':

@@ -19,8 +19,11 @@ export type StreamsState = {
   lost: boolean
 }
 
-/** `stdin: false`: the input ends at the start. `stderr: false`: both outputs share one stream. */
-export type WantedStreams = { stdin: boolean; stderr: boolean }
+/**
+ * `stdin: false`: the input ends at the start. `stderr: false`: both outputs share one stream. `holdOutput`: drops nothing
+ * before the first reader comes, for as long as a reader may hold.
+ */
+export type WantedStreams = { stdin: boolean; stderr: boolean; holdOutput: boolean }
 
 const stateOf = ({ first, end, isOpen }: OutputStream): OutputState => ({ first, end, isOpen })
 
@@ -57,6 +60,7 @@ export class KeptStreams {
       stdout: new OutputStream(folder, 'stdout', budget, [], true),
       stderr: wanted.stderr ? new OutputStream(folder, 'stderr', budget, [], true) : null,
     }
+    if (wanted.holdOutput) for (const output of [outputs.stdout, outputs.stderr]) output?.awaitReader()
     return new KeptStreams(folder, outputs, new Pipes(folder, outputs, log), wanted.stdin)
   }
 

@@ -72,6 +72,8 @@ export class OutputStream {
   /** True until the last writer has closed the pipe. */
   isOpen: boolean
   readonly #readers = new Set<Reader>()
+  /** Stands for the first reader until it comes. */
+  #awaited: Reader | null = null
   readonly #budget: DockBudget
   readonly #folder: string
   readonly #name: string
@@ -148,9 +150,16 @@ export class OutputStream {
     return found
   }
 
+  /** Keeps everything for a reader that is about to come. It may hold the stream back as if it were here already. */
+  awaitReader(): void {
+    this.#awaited = { position: 0, movedAt: performance.now(), end: () => undefined }
+    this.#readers.add(this.#awaited)
+  }
+
   addReader(reader: Reader): void {
     this.#readers.add(reader)
     this.#budget.readers += 1
+    if (this.#awaited) this.removeReader(this.#awaited)
   }
 
   /** Call it also whenever the reader's position has changed. */
@@ -161,7 +170,8 @@ export class OutputStream {
 
   removeReader(reader: Reader): void {
     if (!this.#readers.delete(reader)) return
-    this.#budget.readers -= 1
+    if (reader === this.#awaited) this.#awaited = null
+    else this.#budget.readers -= 1
     this.noteMove()
   }
 

@@ -45,6 +45,8 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
     cwd: 'Default: the work folder.',
     timeoutSeconds: 'After this time the process and all that it started are killed.',
     stdin: 'Without it, the input is empty.',
+    holdOutput:
+      'For up to 30 seconds, drops nothing before its first reader comes: the process waits once 4 MiB are kept.',
   },
   DockProcess: {
     command: 'The beginning of the command.',

@@ -82,6 +82,8 @@ export const processExtensionRoutes = {
         timeoutSeconds: z.int().min(timeoutSeconds.min).max(timeoutSeconds.max).optional(),
         /** False: its input is empty. */
         stdin: z.boolean().default(false),
+        /** For up to 30 seconds, nothing that it writes is dropped before a reader comes: it waits once 4 MiB are kept. */
+        holdOutput: z.boolean().default(false),
       })
       .refine(({ command, argv }) => (command === undefined) !== (argv === undefined), {
         message: 'give either command or argv',

@@ -74,7 +74,11 @@ export function addProcessTools(server: McpServer, client: Client): void {
     },
     async ({ dock, command, cwd: folder }, signal) => {
       const found = await findDock(client, dock, signal)
-      const process = await found.spawn(command, { ...(folder === undefined ? {} : { cwd: folder }), signal })
+      const process = await found.spawn(command, {
+        ...(folder === undefined ? {} : { cwd: folder }),
+        // It is read by a later call, if at all.
+        ...{ holdOutput: false, signal },
+      })
       return toolResult(`Started process ${process.id}. Read its output with read_process.`)
     },
   )

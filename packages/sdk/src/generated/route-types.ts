@@ -1395,6 +1395,7 @@ export type RouteTypes = {
         } | undefined
         timeoutSeconds?: number | undefined
         stdin?: boolean | undefined
+        holdOutput?: boolean | undefined
       }
     } & RequestOptions
     response: DockProcess

@@ -74,7 +74,7 @@ export function fakeKeptProcesses(
   const start = async (dockId: string, request: StartKeptProcess): Promise<Kept> => {
     const { processId, command, argv, env, pty, cwd } = request
     const streams = await (await keeper()).create(dockId, processId, {
-      ...{ stdin: request.stdin, stderr: pty === undefined },
+      ...{ stdin: request.stdin, stderr: pty === undefined, holdOutput: request.holdOutput === true },
     })
     const { stdin, stdout, stderr } = streams.paths
     const [input, output] = [openSync(stdin, 'r'), openSync(stdout, 'w')]

@@ -177,6 +177,7 @@ class AsyncDock:
         pty: models.TerminalCells | None = None,
         timeout_seconds: int | None = None,
         stdin: bool = False,
+        hold_output: bool = True,
         idempotency_key: str | None = None,
     ) -> AsyncProcess:
         """Start a process that outlives this program; see `processes`."""
@@ -187,6 +188,7 @@ class AsyncDock:
             pty=pty,
             timeout_seconds=timeout_seconds,
             stdin=stdin,
+            hold_output=hold_output,
             idempotency_key=idempotency_key,
         )
 

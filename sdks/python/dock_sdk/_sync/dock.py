@@ -178,6 +178,7 @@ class Dock:
         pty: models.TerminalCells | None = None,
         timeout_seconds: int | None = None,
         stdin: bool = False,
+        hold_output: bool = True,
         idempotency_key: str | None = None,
     ) -> Process:
         """Start a process that outlives this program; see `processes`."""
@@ -188,6 +189,7 @@ class Dock:
             pty=pty,
             timeout_seconds=timeout_seconds,
             stdin=stdin,
+            hold_output=hold_output,
             idempotency_key=idempotency_key,
         )
 

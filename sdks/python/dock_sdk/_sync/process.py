@@ -116,13 +116,15 @@ class DockProcesses:
         pty: models.TerminalCells | None = None,
         timeout_seconds: int | None = None,
         stdin: bool = False,
+        hold_output: bool = True,
         idempotency_key: str | None = None,
     ) -> Process:
         """
         Start a line of shell, or words that no shell reads. Give `stdin=True` to send input, and
-        `pty={"cols": 80, "rows": 24}` for a terminal.
+        `pty={"cols": 80, "rows": 24}` for a terminal. Its first output waits for you for up to 30 seconds, and the
+        process with it once 4 MiB are kept; `hold_output=False` if you never read it.
         """
-        body: models.StartDockProcessBody = {"stdin": stdin}
+        body: models.StartDockProcessBody = {"stdin": stdin, "holdOutput": hold_output}
         if isinstance(command, str):
             body["command"] = command
         else:

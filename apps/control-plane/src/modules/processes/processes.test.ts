@@ -42,7 +42,7 @@ useTestWorld(async (fresh) => {
 
 type Body = RouteBody<(typeof routes)['startDockProcess']>
 const start = (body: Partial<Body>, key?: string) =>
-  startProcess(context, world.caller, dockId, { env: {}, stdin: false, ...body }, key)
+  startProcess(context, world.caller, dockId, { env: {}, stdin: false, holdOutput: false, ...body }, key)
 const placeOf = ({ id }: { id: string }) => ({ id: dockId, pid: id })
 const open = (process: { id: string }, query: Partial<Parameters<typeof readProcessOutput>[3]> = {}) =>
   readProcessOutput(context, world.caller, placeOf(process), {
@@ -79,6 +79,17 @@ it('reads both streams as lines of JSON, which tell the offset to go on from', a
     { stream: 'stderr', offset: 0, data: Buffer.from('x').toString('base64') },
     { stream: 'stderr', offset: 1, end: true },
   ])
+})
+
+it('keeps all that a fast command writes before its first reader comes, if it is to hold it', async () => {
+  const started = await start({ command: 'seq 2000000; echo done >&2', holdOutput: true })
+  const text = await textOf(started)
+  expect([text.length, text.startsWith('1\n2\n'), text.endsWith('\n2000000\n')]).toEqual([
+    14_888_896,
+    true,
+    true,
+  ])
+  expect(await wait(started)).toMatchObject({ exitCode: 0, stdout: { endOffset: 14_888_896 } })
 })
 
 it('writes input at offsets, once', async () => {

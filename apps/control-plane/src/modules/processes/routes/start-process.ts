@@ -35,12 +35,13 @@ const start = async (
   processId: string,
 ): Promise<DockProcess> => {
   const hostId = requireReady(dock)
-  const { timeoutSeconds, ...wanted } = body
+  const { timeoutSeconds, holdOutput, ...wanted } = body
   const ended = activity.begin(dock)
   try {
     const process = await hosts.startKept(hostId, dock.id, {
       ...wanted,
       ...{ processId, generation: dock.generation },
+      ...(holdOutput ? { holdOutput } : {}),
       ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
     })
     return viewProcess(process)
