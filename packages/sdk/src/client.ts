@@ -90,7 +90,8 @@ export function createClient(options: ClientOptions = {}): Client {
     const headers = new Headers(given.headers as Record<string, string> | undefined)
     if (apiKey !== undefined && !headers.has('authorization'))
       headers.set('authorization', `Bearer ${apiKey}`)
-    const isOwnKey = flags.includes('i') && !headers.has('idempotency-key')
+    const takesKey = flags.includes('i')
+    const isOwnKey = takesKey && !headers.has('idempotency-key')
     if (isOwnKey) headers.set('idempotency-key', crypto.randomUUID())
     const isRaw = flags.includes('b')
     if (given.body !== undefined && !headers.has('content-type'))
@@ -99,7 +100,7 @@ export function createClient(options: ClientOptions = {}): Client {
     const isStream = body instanceof ReadableStream
     const isSafe =
       !isStream &&
-      (method === 'GET' || method === 'PUT' || headers.has('idempotency-key')) &&
+      (method === 'GET' || method === 'PUT' || takesKey) &&
       // The command ended with the connection, so its result is not what was asked for.
       !headers.has('x-dock-cancel-on-disconnect')
     const address = addressOf(baseUrl, path, given.params ?? {}, given.query ?? {})

@@ -1,19 +1,13 @@
 /** The files of a running Dock. Paths are absolute, or relative to the work folder. */
 import { allPages } from './all-pages.ts'
-import { bodyChunks } from './body-chunks.ts'
+import { bodyChunks, collect } from './body-chunks.ts'
 import type { Client } from './client.ts'
 import { bodyOf, type FileData } from './file-data.ts'
 import type { FileEntry } from './generated/route-types.ts'
+import { type ReadOptions, readFile } from './read-file.ts'
 import { type FileWatchOptions, type WatchedChange, watchFiles } from './watch-files.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
-
-export type ReadOptions = Abortable & {
-  /** First byte. Default: 0. */
-  start?: number | undefined
-  /** The byte after the last one. Default: the end of the file. */
-  end?: number | undefined
-}
 
 const workFolder = '/home/user/work'
 
@@ -22,11 +16,6 @@ export function absolutePath(path: string): string {
   const relative = path.replace(/^(\.\/+)*(\.$)?/, '')
   return path.startsWith('/') ? path : relative === '' ? workFolder : `${workFolder}/${relative}`
 }
-
-const rangeOf = ({ start, end }: ReadOptions): Record<string, string> =>
-  start === undefined && end === undefined
-    ? {}
-    : { range: `bytes=${start ?? 0}-${end === undefined ? '' : end - 1}` }
 
 export class DockFiles {
   readonly #client: Client
@@ -38,13 +27,7 @@ export class DockFiles {
 
   /** Returns the bytes of a file, or of a part of it. */
   read(path: string, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    if (options.start !== undefined && options.start === options.end) return Promise.resolve(new Uint8Array())
-    return this.#client.call('readDockFile', {
-      params: this.#params,
-      query: { path: absolutePath(path) },
-      headers: rangeOf(options),
-      signal: options.signal,
-    })
+    return collect(this.stream(path, options))
   }
 
   /** Returns a file as text. */
@@ -52,15 +35,12 @@ export class DockFiles {
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await this.read(path, options))
   }
 
-  /** Yields the bytes of a file as they arrive. */
-  async *stream(path: string, options: ReadOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    const { signal } = options
-    const query = { path: absolutePath(path) }
-    const headers = rangeOf(options)
-    yield* bodyChunks(
-      await this.#client.open('readDockFile', { params: this.#params, query, headers, signal }),
-      signal,
-    )
+  /**
+   * Yields the bytes of a file as they arrive. Goes on where a connection broke; throws `file_changed` if the file is no
+   * longer the same then.
+   */
+  stream(path: string, options: ReadOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+    return readFile(this.#client, this.#params, absolutePath(path), options)
   }
 
   /** Yields a file or folder as tar. */

@@ -10,7 +10,7 @@ export {
   type ExecOptions,
 } from './dock.ts'
 export * from './dock-error.ts'
-export { DockFiles, type ReadOptions } from './dock-files.ts'
+export { DockFiles } from './dock-files.ts'
 export { type AttachOptions, Process, type SignalName, type WaitOptions } from './dock-process.ts'
 export { DockProcesses, type SpawnOptions } from './dock-processes.ts'
 export { DockService } from './dock-service.ts'
@@ -25,6 +25,7 @@ export {
   type OutputOptions,
   ProcessOutputReader,
 } from './process-output.ts'
+export type { ReadOptions } from './read-file.ts'
 export type { RawBody, RawResponse, RequestOptions } from './request-options.ts'
 export { Snapshots } from './snapshots.ts'
 export { Templates } from './templates.ts'

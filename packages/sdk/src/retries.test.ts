@@ -73,6 +73,19 @@ it('reports that a request with the caller’s key is still running', async () =
   expect(seen).toHaveLength(1)
 })
 
+it('waits for its own request with the caller’s key after a broken attempt', async () => {
+  answers = ['break', { status: 409, code: 'idempotency_in_progress' }]
+  await create({ 'Idempotency-Key': 'mine' })
+  expect(keys()).toEqual(['mine', 'mine', 'mine'])
+})
+
+it('repeats nothing for a key that the route does not take', async () => {
+  answers = ['break']
+  const headers: Record<string, string> = { 'idempotency-key': 'ignored' }
+  await expect(client().call('stopDock', { params: { id }, headers })).rejects.toBeInstanceOf(ConnectionError)
+  expect(seen).toHaveLength(1)
+})
+
 it('waits as long as Retry-After says', async () => {
   answers = [{ status: 429, code: 'rate_limited', retryAfter: '1' }]
   const before = Date.now()

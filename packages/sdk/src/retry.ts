@@ -37,7 +37,8 @@ export function retryPlan(options: RetryOptions, request: Repeatable): (error: u
   return (error) => {
     if (options.retries === 0 || !(error instanceof DockApiError || error instanceof ConnectionError))
       return null
-    if (error.code === 'idempotency_in_progress' && request.isOwnKey) {
+    // After a broken attempt, the one that is running is most likely ours.
+    if (error.code === 'idempotency_in_progress' && (request.isOwnKey || attempts > 0)) {
       waits += 1
       return waits > waitsMax ? null : backoffMs(waits)
     }

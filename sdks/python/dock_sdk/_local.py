@@ -40,10 +40,12 @@ class Draft:
         if self._file is not None:
             self._file.write(chunk)
 
-    def finish(self) -> None:
-        """Move the complete file to its place."""
+    def finish(self, mode: int | None) -> None:
+        """Move the complete file to its place, with these permission bits."""
         if self._file is not None:
             self._file.close()
+            if mode is not None:
+                os.chmod(self._path, mode)
             self._file = None
             os.replace(self._path, self._place)
 

@@ -23,6 +23,8 @@ from dock_sdk import (
     UnauthorizedError,
 )
 
+from dock_sdk._request import Call
+
 from .conftest import LocalService, Response, failure, success
 
 ID = "5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11"
@@ -127,6 +129,13 @@ def test_does_not_repeat_what_may_have_happened(service: LocalService) -> None:
         with Client(service.url, "k") as client, pytest.raises((ServiceError, DockConnectionError)):
             client.stop_dock(ID)
         assert len(service.requests) == 1
+
+
+def test_repeats_nothing_for_a_key_that_the_route_does_not_take(service: LocalService) -> None:
+    service.respond = lambda request: Response(200, b"xxx", break_after=1)
+    with Client(service.url, "k") as client, pytest.raises(DockConnectionError):
+        client._call(Call("POST", f"/v1/docks/{ID}/stop", headers={"Idempotency-Key": "ignored"}))
+    assert len(service.requests) == 1
 
 
 def test_does_not_repeat_a_command_that_ended_with_its_connection(service: LocalService) -> None:

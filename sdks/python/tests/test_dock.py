@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 from pathlib import Path
 
 import pytest
@@ -179,8 +180,11 @@ def test_copies_files_of_this_computer(machine: Machine, service: LocalService, 
         assert (tmp_path / "b").read_text() == "new"
         dock.files.download("x/b", tmp_path / "made" / "c")
         assert (tmp_path / "made" / "c").read_text() == "new"
-        service.respond_in_turn(Response(200, b"broken", break_after=2))
+        service.respond_in_turn(Response(200, b"broken", {"x-dock-mode": "4710"}, break_after=2))
         with pytest.raises(DockError):
             dock.files.download("x/b", tmp_path)
+        service.respond_in_turn(Response(200, b"new", {"x-dock-mode": "4710"}))
+        dock.files.download("x/b", tmp_path)
+        assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o710
     assert (tmp_path / "b").read_text() == "new"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "made"]

@@ -52,7 +52,8 @@ export const fileExtensionRoutes = {
     method: 'GET',
     path: '/v1/docks/:id/files',
     summary: 'Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar',
-    description: 'Sends the whole file as a stream. A folder can be read only as a tar.',
+    description:
+      'Sends the file as a stream; `Range` selects a part of it. `x-dock-mode` has its permissions in octal, and `ETag` stays the same as long as the file does. A folder can be read only as a tar.',
     extension: true,
     query: z.object({ path }),
     queryOfBytes: true,

@@ -9,13 +9,19 @@ import { unpackTar } from './unpack-tar.ts'
 const isFolder = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => null))?.isDirectory() ?? false
 
-/** Writes beside the place and renames, so that nobody sees half of the file. */
-const saveFile = async (chunks: AsyncIterable<Uint8Array>, place: string): Promise<void> => {
+/** Writes beside the place and renames, so that nobody sees half of the file. `modeOf` is asked at the end. */
+const saveFile = async (
+  chunks: AsyncIterable<Uint8Array>,
+  place: string,
+  modeOf: () => number | undefined,
+): Promise<void> => {
   const draft = join(dirname(place), `.dock-download-${randomUUID()}`)
   try {
     const file = await open(draft, 'wx')
     try {
       for await (const bytes of chunks) await file.writeFile(bytes)
+      const mode = modeOf()
+      if (mode !== undefined) await file.chmod(mode)
     } finally {
       await file.close()
     }
@@ -23,6 +29,12 @@ const saveFile = async (chunks: AsyncIterable<Uint8Array>, place: string): Promi
   } finally {
     await rm(draft, { force: true })
   }
+}
+
+/** Returns the permission bits that the service names. A file of a Dock gets no more than these. */
+const modeIn = (headers: Headers): number | undefined => {
+  const text = headers.get('x-dock-mode') ?? ''
+  return /^[0-7]{1,4}$/.test(text) ? Number.parseInt(text, 8) & 0o777 : undefined
 }
 
 /** `from` is an absolute path in the Dock. If `to` is a folder, a file goes into it. */
@@ -34,7 +46,14 @@ export async function downloadToLocal(
 ): Promise<{ skippedLinks: string[] }> {
   try {
     await mkdir(dirname(to), { recursive: true })
-    await saveFile(files.stream(from, options), (await isFolder(to)) ? join(to, basename(from)) : to)
+    let mode: number | undefined
+    const chunks = files.stream(from, {
+      ...options,
+      onOpen: (headers) => {
+        mode = modeIn(headers)
+      },
+    })
+    await saveFile(chunks, (await isFolder(to)) ? join(to, basename(from)) : to, () => mode)
     return { skippedLinks: [] }
   } catch (error) {
     if (!hasCode(error, 'not_a_regular_file')) throw error

@@ -4,7 +4,7 @@ import type { FileData } from '../file-data.ts'
 type Abortable = { signal?: AbortSignal | undefined }
 
 export type RemoteFiles = {
-  stream(path: string, options: Abortable): AsyncIterable<Uint8Array>
+  stream(path: string, options: Abortable & { onOpen(headers: Headers): void }): AsyncIterable<Uint8Array>
   tar(path: string, options: Abortable): AsyncIterable<Uint8Array>
   write(path: string, data: FileData, options: Abortable & { mode: string }): Promise<unknown>
   writeTar(path: string, tar: FileData, options: Abortable): Promise<unknown>

@@ -15,6 +15,10 @@ export type TarEntry = {
 }
 
 const blockBytes = 512
+/** Later than any file; larger numbers are no dates. */
+const secondsMax = 2 ** 33
+/** Records of pax that are read. */
+const knownRecords = ['path', 'linkpath', 'size']
 /** Names and pax records are read into memory, so they have a limit. */
 const namesBytesMax = 64 * 1024
 
@@ -84,6 +88,12 @@ const numberOf = (bytes: Buffer): number => {
   return value
 }
 
+/** Reads a size of pax, which is decimal. */
+const sizeOf = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new LocalFileError('The tar has a broken record.')
+}
+
 const checkSum = (header: Buffer): void => {
   let sum = 0
   for (let at = 0; at < blockBytes; at++) sum += at >= 148 && at < 156 ? 32 : header[at]!
@@ -101,7 +111,8 @@ const paxRecords = (bytes: Buffer): Map<string, string> => {
       throw new LocalFileError('The tar has a broken record.')
     const record = bytes.toString('latin1', space + 1, at + length - 1)
     const equals = record.indexOf('=')
-    records.set(record.slice(0, equals), record.slice(equals + 1))
+    const key = record.slice(0, equals)
+    if (knownRecords.includes(key)) records.set(key, record.slice(equals + 1))
     at += length
   }
   return records
@@ -117,7 +128,7 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       if (header.every((byte) => byte === 0)) break
       checkSum(header)
       const flag = header.toString('latin1', 156, 157)
-      const size = more.has('size') ? Number(more.get('size')) : numberOf(header.subarray(124, 136))
+      const size = more.has('size') ? sizeOf(more.get('size')!) : numberOf(header.subarray(124, 136))
       const padding = (blockBytes - (size % blockBytes)) % blockBytes
       if ('LKxg'.includes(flag)) {
         if (size > namesBytesMax) throw new LocalFileError('The tar has a name that is too long.')
@@ -145,7 +156,7 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
         target: more.get('linkpath') ?? textOf(header.subarray(157, 257)),
         size,
         mode: numberOf(header.subarray(100, 108)) & 0o777,
-        modifiedAt: new Date(numberOf(header.subarray(136, 148)) * 1000),
+        modifiedAt: new Date(Math.min(numberOf(header.subarray(136, 148)), secondsMax) * 1000),
         content,
       }
       for await (const _ of content()) {

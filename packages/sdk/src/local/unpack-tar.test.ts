@@ -150,6 +150,37 @@ it('replaces no folder, and leaves no drafts behind', async () => {
   expect(execFileSync('ls', ['-A', target], { encoding: 'utf8' })).toBe('folder\n')
 })
 
+/** The records of pax before an entry. */
+const pax = (records: Record<string, string>): Buffer => {
+  const line = (text: string, length = text.length + 3): string =>
+    `${length} ${text}\n`.length === length ? `${length} ${text}\n` : line(text, length + 1)
+  return entry('pax', 'x', {
+    content: Object.entries(records)
+      .map(([key, value]) => line(`${key}=${value}`))
+      .join(''),
+  })
+}
+
+it('refuses names and sizes that no file has', async () => {
+  await expect(unpack(pax({ path: 'a\0b' }), entry('x', '0'))).rejects.toMatchObject({ code: 'local_file' })
+  for (const size of ['-512', 'NaN', '1e3', ''])
+    await expect(unpack(pax({ size }), entry('x', '0')), size).rejects.toMatchObject({ code: 'local_file' })
+  expect(await unpack(pax({ linkpath: 'a\0b' }), entry('link', '2', { target: 'x' }))).toEqual(['link'])
+  expect(await unpack(entry('empty', '2'))).toEqual(['empty'])
+})
+
+it('takes times from beyond all calendars', async () => {
+  const late = entry('late', '0', { content: 'x' })
+  late.fill(0, 136, 148)
+  late[136] = 0x80
+  late.fill(0x1f, 142, 148)
+  late.fill(' ', 148, 156)
+  const sum = late.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+  late.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  await unpack(late)
+  expect(readFileSync(join(target, 'late'), 'utf8')).toBe('x')
+})
+
 it('refuses what is no tar, and names without end', async () => {
   await expect(unpackTar(chunksOf(Buffer.alloc(2048, 'x')), target)).rejects.toThrow('not a tar')
   const endless = entry('x', 'L', { content: 'n'.repeat(100_000) })

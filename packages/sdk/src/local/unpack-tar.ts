@@ -6,6 +6,7 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { chmod, link, lstat, mkdir, open, rename, rm, symlink } from 'node:fs/promises'
+import { sep } from 'node:path'
 import { LocalFileError } from '../dock-error.ts'
 import { readTar, type TarEntry } from './tar-reader.ts'
 
@@ -21,9 +22,14 @@ const pathOf = (folder: string, parts: readonly string[]): LocalPath => {
 const shown = (parts: readonly string[]): string =>
   JSON.stringify(Buffer.from(parts.join('/'), 'latin1').toString())
 
+/** Returns true if no file here can have this name, or if it leads elsewhere on this system. */
+const isForeign = (part: string): boolean =>
+  part.includes('\0') || (sep !== '/' && (part.includes(sep) || part.includes(':')))
+
 const partsOf = (name: string): string[] => {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw new LocalFileError(`The name ${shown([name])} leads out of the folder.`)
+  if (parts.some((part) => part === '..' || isForeign(part)))
+    throw new LocalFileError(`The name ${shown([name])} leads out of the folder.`)
   return parts
 }
 
@@ -32,7 +38,7 @@ const partsOf = (name: string): string[] => {
  * depend on where that name leads.
  */
 const staysInside = (parents: readonly string[], target: string): boolean => {
-  if (target.startsWith('/')) return false
+  if (target === '' || target.startsWith('/') || isForeign(target)) return false
   const steps = target.split('/').filter((part) => part !== '' && part !== '.')
   const ups = steps.findIndex((step) => step !== '..')
   const count = ups < 0 ? steps.length : ups

@@ -143,7 +143,7 @@ class AsyncClientCore:
         elif call.body is not None:
             headers.setdefault("content-type", "application/json")
         is_sent_once = not (body is None or callable(body) or isinstance(body, (bytes, str)))
-        is_repeatable = call.method in ("GET", "PUT") or "idempotency-key" in headers
+        is_repeatable = call.method in ("GET", "PUT") or call.takes_key
         # The command ended with the connection, so its result is not what was asked for.
         is_safe = is_repeatable and "x-dock-cancel-on-disconnect" not in headers
         retries = 0 if is_sent_once else self._retries

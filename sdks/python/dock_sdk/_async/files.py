@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import List
 
 from .. import models
+from .._file_part import FilePart, file_part
 from .._local import Draft, file_chunks, octal_mode
 from .._retry import Patience
 from .._tar_pack import pack_folder
 from .._tar_unpack import Unpacker
 from .._text import LineSplitter, absolute_path
-from ..errors import DockConnectionError, DockError, has_code
+from ..errors import DockApiError, DockConnectionError, DockError, has_code
 from .client import AsyncRawBody
 from .routes import AsyncClient
 from .runtime import AsyncStream, aclosing, in_thread, pause, stream_in_thread
@@ -30,31 +32,72 @@ class AsyncDockFiles:
 
     async def read(self, path: str, *, start: int | None = None, end: int | None = None) -> bytes:
         """Return the bytes of a file, or those from `start` to before `end`."""
-        if start is not None and start == end:
-            return b""
-        return await self._client.read_dock_file(
-            self._dock_id, path=absolute_path(path), headers=_range(start, end)
-        )
+        parts = []
+        async with aclosing(self.stream(path, start=start, end=end)) as chunks:
+            async for chunk in chunks:
+                parts.append(chunk)
+        return b"".join(parts)
 
     async def read_text(self, path: str) -> str:
         """Return a file as text."""
         return (await self.read(path)).decode("utf-8", "replace")
 
     def stream(self, path: str, *, start: int | None = None, end: int | None = None) -> AsyncStream[bytes]:
-        """Yield the bytes of a file as they arrive."""
-        return self._chunks(path, _range(start, end))
+        """
+        Yield the bytes of a file as they arrive. Go on where a connection broke, and raise `file_changed` if the file is
+        no longer the same then.
+        """
+        return self._parts(path, start, end, lambda part: None)
 
-    def tar(self, path: str) -> AsyncStream[bytes]:
+    async def tar(self, path: str) -> AsyncStream[bytes]:
         """Yield a file or folder as tar."""
-        return self._chunks(path, {"accept": "application/x-tar"})
-
-    async def _chunks(self, path: str, headers: dict[str, str]) -> AsyncStream[bytes]:
+        headers = {"accept": "application/x-tar"}
         async with self._client.read_dock_file_stream(
             self._dock_id, path=absolute_path(path), headers=headers
         ) as response:
             async with aclosing(response.chunks()) as chunks:
                 async for chunk in chunks:
                     yield chunk
+
+    async def _parts(
+        self, path: str, start: int | None, end: int | None, opened: Callable[[FilePart], None]
+    ) -> AsyncStream[bytes]:
+        """Read a file. `opened` is called with what the first response says."""
+        if start is not None and start == end:
+            return
+        patience = Patience()
+        first: FilePart | None = None
+        at = start or 0
+        while True:
+            headers = _range(start, end) if first is None else _range(at, end)
+            try:
+                async with self._client.read_dock_file_stream(
+                    self._dock_id, path=absolute_path(path), headers=headers
+                ) as response:
+                    part = file_part(response.headers)
+                    if first is None:
+                        first = part
+                        opened(part)
+                    elif (part.version, part.start, part.end) != (first.version, at, first.end):
+                        raise _changed(path)
+                    async with aclosing(response.chunks()) as chunks:
+                        async for chunk in chunks:
+                            patience.renew()
+                            at += len(chunk)
+                            yield chunk
+                if first.end is None or at >= first.end:
+                    return
+                raise DockConnectionError("The connection broke during the response.")
+            except DockError as error:
+                if first is None or first.version is None:
+                    raise
+                if first.end is not None and at >= first.end:
+                    return
+                # Now it has fewer bytes than were read.
+                if isinstance(error, DockApiError) and error.status == 416:
+                    raise _changed(path) from error
+                seconds = patience.seconds_to_wait(error)
+            await pause(seconds)
 
     async def write(self, path: str, data: AsyncRawBody, *, mode: str | None = None) -> models.FileEntry:
         """
@@ -165,7 +208,8 @@ class AsyncDockFiles:
         """
         path, place = absolute_path(source), os.fspath(to)
         try:
-            async with aclosing(self.stream(path)) as chunks:
+            modes: List[int | None] = []
+            async with aclosing(self._parts(path, None, None, lambda part: modes.append(part.mode))) as chunks:
                 draft: Draft | None = None
                 try:
                     async for chunk in chunks:
@@ -175,7 +219,7 @@ class AsyncDockFiles:
                     # A file without bytes has no chunk.
                     if draft is None:
                         draft = await in_thread(Draft, place, os.path.basename(path))
-                    await in_thread(draft.finish)
+                    await in_thread(draft.finish, modes[0])
                 finally:
                     if draft is not None:
                         draft.close()
@@ -195,6 +239,10 @@ class AsyncDockFiles:
         finally:
             unpacker.close()
         return unpacker.skipped_links
+
+
+def _changed(path: str) -> DockError:
+    return DockError("file_changed", f"{path} changed while it was read. Read it again.")
 
 
 def _range(start: int | None, end: int | None) -> dict[str, str]:

@@ -74,7 +74,7 @@ const tarType = { 'content-type': 'application/x-tar' }
 describe('reading a file', () => {
   it('returns its bytes, its size to HEAD, and validators', async () => {
     const bytes = Buffer.from([0, 255, 10, 13, 0])
-    writeFileSync(join(folder, 'a'), bytes)
+    writeFileSync(join(folder, 'a'), bytes, { mode: 0o640 })
     const answer = await get(join(folder, 'a'))
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes)
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -84,6 +84,7 @@ describe('reading a file', () => {
       'accept-ranges': 'bytes',
       etag: expect.stringMatching(/^W\/"\d+-5-\d+"$/),
       'last-modified': lstatSync(join(folder, 'a')).mtime.toUTCString(),
+      'x-dock-mode': '0640',
     })
     const head = await send('HEAD', 'files', { query: at(join(folder, 'a')) })
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '5', ''])

@@ -1,4 +1,4 @@
-# PATH AS_TAR IS_HEAD FIRST LAST: answers `file SIZE MTIME INODE` and writes the bytes of the range, or answers `tar` and
+# PATH AS_TAR IS_HEAD FIRST LAST: answers `file SIZE MTIME INODE MODE` and writes the bytes of the range, or answers `tar` and
 # writes a tar. Without FIRST, LAST counts bytes from the end.
 my ($path, $as_tar, $is_head, $first, $last) = @args;
 
@@ -25,7 +25,7 @@ my @found = stat $file;
 refuse(21, 'read')   if -d _;
 refuse(0, 'special') if !-f _;
 my $size = $found[7];
-answer('file', $size, $found[9], $found[1]);
+answer('file', $size, $found[9], $found[1], $found[2] & 07777);
 exit 0 if $is_head;
 
 my $start = $first ne '' ? $first : $size > $last ? $size - $last : 0;

@@ -64,7 +64,7 @@ const nothing = (session: FileSession): ReadableStream<Uint8Array> => {
 
 const numbersIn = (words: readonly string[]): number[] => {
   const numbers = words.map(Number)
-  if (numbers.length !== 3 || !numbers.every(Number.isSafeInteger) || numbers[0]! < 0)
+  if (numbers.length !== 4 || !numbers.every(Number.isSafeInteger) || numbers[0]! < 0)
     throw brokenProgram(`not a file: ${words.join(' ').slice(0, 200)}`)
   return numbers
 }
@@ -88,7 +88,7 @@ export async function readFile(
       return { body, contentType: 'application/x-tar' }
     }
     if (kind !== 'file' || asTar) throw brokenProgram('neither file nor tar')
-    const [size, seconds, inode] = numbersIn(words) as [number, number, number]
+    const [size, seconds, inode, mode] = numbersIn(words) as [number, number, number, number]
     const part = wanted ? placeByteRange(wanted, size) : { start: 0, end: size }
     const contentLength = part ? part.end - part.start : 0
     return {
@@ -99,6 +99,7 @@ export async function readFile(
         // Weak: a file that is written in place twice within a second keeps it.
         etag: `W/"${inode}-${size}-${seconds}"`,
         'last-modified': new Date(timeOf(seconds)).toUTCString(),
+        'x-dock-mode': (mode & 0o7777).toString(8).padStart(4, '0'),
       },
       ...(wanted ? { range: { size, part } } : {}),
     }
