@@ -1,6 +1,6 @@
-/** Fuzzes the routes outside the contract: sign-in and host registration. No request may cause an internal error. */
+/** Fuzzes the routes outside the contract: sign-in, host registration and MCP. No request may cause an internal error. */
 
-import { startControlPlaneWithHost } from '@dock/testkit'
+import { addPerson, startControlPlaneWithHost } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { brokenBody, nastyText, nastyValue } from './support/fuzz/nasty-values.ts'
@@ -15,6 +15,7 @@ const server = await startControlPlaneWithHost({
   },
 })
 afterAll(() => server.stop())
+const { apiKey } = await addPerson(server)
 
 const posts = [
   '/api/auth/sign-up/email',
@@ -73,10 +74,36 @@ const body = fc.oneof(
   },
   { weight: 1, arbitrary: brokenBody },
 )
+const toolNames = ['create_dock', 'run_command', 'read_file', 'list_snapshots', 'read_snapshot_file', 'x']
+/** Messages of MCP, most of them wrong somewhere. */
+const message = fc
+  .record({
+    jsonrpc: fc.oneof({ weight: 4, arbitrary: fc.constant('2.0') }, nastyValue),
+    id: fc.oneof({ weight: 4, arbitrary: fc.nat() }, nastyValue),
+    method: fc.constantFrom('tools/call', 'tools/list', 'initialize', 'ping', 'resources/read', 'x'),
+    params: fc.oneof(
+      nastyValue,
+      fc.record({
+        name: fc.oneof(fc.constantFrom(...toolNames), nastyValue),
+        arguments: fc.oneof(
+          nastyValue,
+          fc.dictionary(
+            fc.constantFrom('dock', 'path', 'command', 'snapshot', 'cursor', 'offset'),
+            nastyValue,
+          ),
+        ),
+      }),
+    ),
+  })
+  .map((value) => JSON.stringify(value))
 const query = fc.dictionary(fc.constantFrom('token', 'code', 'state', 'callbackURL', 'error'), nastyText, {
   maxKeys: 3,
 })
 const request = fc.oneof(
+  fc.record({
+    ...{ method: fc.constant('POST'), path: fc.constant('/mcp'), query },
+    body: fc.oneof({ weight: 4, arbitrary: message }, brokenBody),
+  }),
   fc.record({ method: fc.constant('POST'), path: fc.constantFrom(...posts), query, body }),
   fc.record({ method: fc.constant('GET'), path: fc.constantFrom(...gets), query, body: fc.constant(null) }),
 )
@@ -89,7 +116,12 @@ it(`${count} fuzzed requests with seed ${seed} cause no internal error`, {
   for (const { method, path, query: search, body: text } of fc.sample(request, { numRuns: count, seed })) {
     index += 1
     const url = `${server.config.apiUrl}${path}?${new URLSearchParams(search)}`
-    const headers = { origin: server.config.apiUrl, 'content-type': 'application/json' }
+    const headers = {
+      ...{ origin: server.config.apiUrl, 'content-type': 'application/json' },
+      ...(path === '/mcp'
+        ? { authorization: `Bearer ${apiKey}`, accept: 'application/json, text/event-stream' }
+        : {}),
+    }
     // Each request has its own address; otherwise rate limits would refuse most of them.
     const remoteAddress = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
     const response = await server.controlPlane.app.fetch(new Request(url, { method, headers, body: text }), {

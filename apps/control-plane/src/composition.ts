@@ -236,6 +236,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const origins = [new URL(config.apiUrl).origin, new URL(config.appUrl).origin]
   const app = createHttpApp({
     handlers,
+    countMcpRequest: (userId) => rateLimits.take('mcpRequests', userId),
     gate: {
       credentials: createCredentials({
         authenticateApiKey: keys.authenticateApiKey,

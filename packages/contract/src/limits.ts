@@ -175,6 +175,7 @@ export const rateLimits = {
   processCallsPerCaller: { max: 4800, windowSeconds: 60, scope: 'user' },
   filesPerDock: { max: 1200, windowSeconds: 60, scope: 'dock' },
   filesPerCaller: { max: 2400, windowSeconds: 60, scope: 'user' },
+  mcpRequests: { max: 600, windowSeconds: 60, scope: 'user' },
   snapshotFiles: { max: 1200, windowSeconds: 60, scope: 'user' },
   snapshotLists: { max: 60, windowSeconds: 60, scope: 'user' },
   environmentVersions: { max: 240, windowSeconds: 3600, scope: 'organization' },

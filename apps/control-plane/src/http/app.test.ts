@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { errorCodes, type Route, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
@@ -181,6 +182,14 @@ describe('requests', () => {
 
 describe('the instance', () => {
   it('serves an OpenAPI document with every route', async () => {
+    const packed = await server.fetch('/openapi.json', { headers: { 'accept-encoding': 'gzip' } })
+    expect([packed.headers.get('content-encoding'), packed.headers.get('vary')]).toEqual([
+      'gzip',
+      'accept-encoding',
+    ])
+    const plainAgain = await server.fetch('/openapi.json')
+    expect(plainAgain.headers.get('content-encoding')).toBeNull()
+    expect(gunzipSync(Buffer.from(await packed.arrayBuffer())).toString()).toBe(await plainAgain.text())
     const document = (await (await server.fetch('/openapi.json')).json()) as {
       openapi: string
       paths: Record<string, Record<string, { operationId: string; responses: object }>>

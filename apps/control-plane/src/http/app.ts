@@ -14,6 +14,7 @@ import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import { addMcpEndpoint } from './mcp-endpoint.ts'
 import type { Metrics } from './metrics.ts'
+import { packOnce } from './packed-body.ts'
 import { anonymousBodyBytesMax, billingEventBytesMax, readJsonBody, readTextBody } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
 import { isFromRoot } from './root-socket.ts'
@@ -42,6 +43,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   issueJoinToken(): Promise<string>
   /** The folder of the built documentation; `.tools/docs/site` when omitted. */
   docsFolder?: string
+  /** Throws `rate_limited` if the user has sent too many requests to /mcp. */
+  countMcpRequest(userId: string): Promise<void>
   /** Rejects if the instance cannot serve requests. */
   checkHealth(): Promise<void>
   devicePages: Pick<DevicePagesOptions, 'approval' | 'socialProviders' | 'organizationsOf'>
@@ -133,15 +136,23 @@ export function createHttpApp(options: HttpOptions): HttpApp {
 
   addMcpEndpoint(app, {
     ...{ credentials: gate.credentials, logger, apiUrl: options.apiUrl, origins: options.origins },
+    countRequest: options.countMcpRequest,
   })
 
-  let document: string | undefined
-  app.get('/openapi.json', (context) => {
+  let document: ReturnType<typeof packOnce> | undefined
+  app.get('/openapi.json', async (context) => {
     context.set('route', '/openapi.json')
-    document ??= JSON.stringify(
-      openApiDocument({ serverUrl: options.apiUrl, cookieName: options.cookieName }),
+    document ??= packOnce(
+      Buffer.from(
+        JSON.stringify(openApiDocument({ serverUrl: options.apiUrl, cookieName: options.cookieName })),
+      ),
     )
-    return context.body(document, 200, { 'content-type': 'application/json; charset=utf-8' })
+    const { body, encoding } = await document(context.req.raw.headers)
+    return context.body(body, 200, {
+      'content-type': 'application/json; charset=utf-8',
+      vary: 'accept-encoding',
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+    })
   })
 
   app.get('/health', async (context) => {

@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { type PackedBody, packOnce } from './packed-body.ts'
 
 export type BuiltPages = {
   /**
@@ -29,7 +28,7 @@ type BuiltFile = {
   type: string
   isImmutable: boolean
   plain: Buffer<ArrayBuffer>
-  packed: Map<string, Promise<Buffer<ArrayBuffer>>>
+  bodyFor(headers: Headers): Promise<PackedBody>
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -45,11 +44,6 @@ const types: Readonly<Record<string, string>> = {
 const packedTypes = /^(text|application\/json|image\/svg)/
 const noncePlace = '%NONCE%'
 
-const packers: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-  gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
-}
-
 const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>> => {
   const files = new Map<string, BuiltFile>()
   const names = await readdir(folder, { recursive: true }).catch(() => [])
@@ -57,34 +51,13 @@ const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>
     const type = types[extname(name)]
     const path = join(folder, name)
     if (!type || name.startsWith('.') || !(await stat(path)).isFile()) continue
+    const plain = await readFile(path)
     files.set(`/${name}`, {
-      type,
-      isImmutable: name.startsWith('assets/'),
-      plain: await readFile(path),
-      packed: new Map(),
+      ...{ type, isImmutable: name.startsWith('assets/'), plain },
+      bodyFor: packedTypes.test(type) ? packOnce(plain) : async () => ({ body: plain }),
     })
   }
   return files
-}
-
-/** Returns the first of our encodings that the client accepts, in our order. */
-const encodingFor = (headers: Headers): string | undefined => {
-  const accepted = headers.get('accept-encoding') ?? ''
-  return Object.keys(packers).find((name) =>
-    new RegExp(`(^|[ ,])${name}($|[ ,;](?!\\s*q=0(\\.0*)?($|,)))`).test(accepted),
-  )
-}
-
-const bodyOf = async (
-  file: BuiltFile,
-  encoding: string | undefined,
-): Promise<{ body: Buffer<ArrayBuffer>; encoding?: string }> => {
-  if (encoding === undefined || !packedTypes.test(file.type) || file.plain.length < 1024)
-    return { body: file.plain }
-  const packed =
-    file.packed.get(encoding) ?? packers[encoding]!(file.plain).then((bytes) => Buffer.from(bytes))
-  file.packed.set(encoding, packed)
-  return { body: await packed, encoding }
 }
 
 export function createBuiltPages({ folder, policy, fallback }: BuiltPagesOptions): BuiltPages {
@@ -117,7 +90,7 @@ export function createBuiltPages({ folder, policy, fallback }: BuiltPagesOptions
           },
         })
       }
-      const { body, encoding } = await bodyOf(file, encodingFor(headers))
+      const { body, encoding } = await file.bodyFor(headers)
       return new Response(body, {
         headers: {
           'content-type': file.type,

@@ -18,6 +18,8 @@ export type McpEndpointOptions = {
   apiUrl: string
   /** Origins whose pages may send requests. */
   origins: readonly string[]
+  /** Throws `rate_limited` if the user has sent too many requests. */
+  countRequest(userId: string): Promise<void>
 }
 
 const path = '/mcp'
@@ -52,6 +54,8 @@ export function addMcpEndpoint(app: Hono<HttpEnvironment>, options: McpEndpointO
     }
     const caller = await credentials.check(request, access, {})
     context.set('callerId', caller.userId)
+    // Most requests call the API, which has limits of its own; those that do not would have none.
+    await options.countRequest(caller.userId)
     const clientAddress = context.get('clientAddress')
     const client = createClient({
       baseUrl: apiUrl,
