@@ -151,6 +151,21 @@ export const limits = {
     attemptsListedMax: 100,
     signatureAgeSecondsMax: 300,
   },
+  /** Repositories at GitHub that are linked to workspaces, and what starts Runs. Texts over `textBytesMax` are clipped. */
+  github: {
+    stateSeconds: { link: 600, manifest: 3600 },
+    statesPerPersonMax: 20,
+    codeLengthMax: 512,
+    repositoriesPerLinkMax: 100,
+    repositoriesPerWorkspaceMax: 500,
+    commandBytesMax: 4096,
+    labelLengthMax: 50,
+    modelLengthMax: 128,
+    budgetCents: { min: 1, max: 1_000_000, default: 500 },
+    timeoutSeconds: { min: 60, max: 6 * 3600, default: 3600 },
+    textBytesMax: 64 * kibibyte,
+    commentsMax: 100,
+  },
   /** Sign-in of a machine without a browser. */
   deviceCodes: {
     machineNameLength: { min: 1, max: 255 },
@@ -195,6 +210,7 @@ export const rateLimits = {
   passwordResetsPerAccount: { max: 3, windowSeconds: 3600, scope: 'account' },
   contactMessages: { max: 3, windowSeconds: 3600, scope: 'client-address' },
   webhookDeliveries: { max: 60, windowSeconds: 60, scope: 'webhook-endpoint' },
+  githubLinks: { max: 30, windowSeconds: 3600, scope: 'user' },
   runsFromMentions: { max: 10, windowSeconds: 3600, scope: 'installation-and-repository' },
 } as const satisfies Record<string, RateLimit>
 

@@ -8,6 +8,7 @@ import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
 import { environmentRoutes } from './routes/environments.ts'
 import { fileExtensionRoutes } from './routes/file-extensions.ts'
+import { githubRoutes } from './routes/github.ts'
 import { hostRoutes } from './routes/hosts.ts'
 import { imageRoutes } from './routes/images.ts'
 import { instanceRoutes } from './routes/instance.ts'
@@ -49,6 +50,7 @@ export const routes = {
   ...webhookRoutes,
   ...webhookExtensionRoutes,
   ...hostRoutes,
+  ...githubRoutes,
   ...runRoutes,
   ...dashboardExtensionRoutes,
 } as const

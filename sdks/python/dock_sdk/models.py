@@ -10,6 +10,8 @@ AlertType = Literal['stopped_responding', 'stop_refused', 'disk_warning', 'disk_
 
 AssistantStatus = Literal['active', 'expired']
 
+CodingAgent = Literal['opencode', 'claude-code', 'codex', 'command']
+
 ContainerSample = Dict[str, Any]
 
 DeliveredEventType = Literal['dock.ready', 'dock.error', 'dock.archived', 'dock.hydrated', 'webhook.test']
@@ -83,6 +85,12 @@ class AssistantConnection(TypedDict):
     email: str | None
     planType: str | None
     updatedAt: str | None
+
+
+class AuthorizeGithubLinkBody(TypedDict):
+    workspaceId: str
+    state: str
+    code: str
 
 
 class BillingPlan(TypedDict):
@@ -165,6 +173,15 @@ class _CreateEnvironmentBodyRequired(TypedDict):
 
 class CreateEnvironmentBody(_CreateEnvironmentBodyRequired, total=False):
     secretsAccess: SecretsAccess
+
+
+class CreateGithubAppBody(TypedDict):
+    code: str
+    state: str
+
+
+class CreateGithubManifestBody(TypedDict, total=False):
+    owner: str
 
 
 class _CreateOrganizationBodyRequired(TypedDict):
@@ -494,6 +511,43 @@ class FileList(TypedDict):
     nextCursor: str | None
 
 
+class GithubApp(TypedDict):
+    configured: bool
+    source: Literal['settings', 'manifest'] | None
+    slug: str | None
+    url: str | None
+    oauthConfigured: bool
+
+
+class GithubChoice(TypedDict):
+    installationId: int
+    account: str
+    repositories: List[GithubRepository]
+
+
+class GithubChoices(TypedDict):
+    selection: str
+    installations: List[GithubChoice]
+    isComplete: bool
+    installUrl: str
+
+
+class GithubLink(TypedDict):
+    url: str
+
+
+class GithubManifest(TypedDict):
+    url: str
+    manifest: str
+    state: str
+
+
+class GithubRepository(TypedDict):
+    repositoryId: int
+    fullName: str
+    isPrivate: bool
+
+
 class HostCredential(TypedDict):
     hostId: str
     credential: str
@@ -568,6 +622,29 @@ class Image(TypedDict):
     version: str | None
 
 
+class Installation(TypedDict):
+    id: str
+    installationId: int
+    workspaceId: str
+    createdBy: str
+    repos: List[str]
+    agent: str
+    testCommand: str | None
+    createdAt: str
+    updatedAt: str
+
+
+class InstallationSettings(TypedDict):
+    executionTarget: ExecutionTarget
+    environmentId: str | None
+    budgetCents: int
+    timeoutSeconds: int
+    label: str | None
+    model: str | None
+    commandTemplate: str | None
+    allowWorkflowFiles: bool
+
+
 class Invitation(TypedDict):
     id: str
     email: str
@@ -600,6 +677,12 @@ class InviteMemberBody(TypedDict, total=False):
 
 class InviteMemberResult(TypedDict):
     status: Literal['accepted']
+
+
+class LinkRepositoriesBody(TypedDict):
+    workspaceId: str
+    selection: str
+    repositoryIds: List[int]
 
 
 class LinkedInvitation(TypedDict):
@@ -1126,6 +1209,10 @@ class StartDockProcessBody(TypedDict, total=False):
     holdOutput: bool
 
 
+class StartGithubLinkBody(TypedDict):
+    workspaceId: str
+
+
 class StatsAggregate(TypedDict):
     cpuPercent: float
     memBytes: float
@@ -1195,6 +1282,22 @@ class UpdateEnvironmentBody(TypedDict, total=False):
     passSecrets: bool
     passDockCredentials: bool
     passAgentsCredentials: bool
+
+
+class UpdateInstallationBody(TypedDict, total=False):
+    agent: CodingAgent
+    testCommand: str | None
+
+
+class UpdateInstallationSettingsBody(TypedDict, total=False):
+    executionTarget: ExecutionTarget
+    environmentId: str | None
+    budgetCents: int
+    timeoutSeconds: int
+    label: str | None
+    model: str | None
+    commandTemplate: str | None
+    allowWorkflowFiles: bool
 
 
 class UpdateOrganizationBody(TypedDict, total=False):

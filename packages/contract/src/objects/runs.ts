@@ -40,17 +40,3 @@ export const run = z.strictObject({
   updatedAt: timestamp,
 })
 export type Run = z.output<typeof run>
-
-/** No route returns it yet; the provider's webhooks will use it. `installationId` is the provider's number. */
-export const installation = z.strictObject({
-  id: uuid,
-  installationId: integer,
-  workspaceId: uuid,
-  createdBy: uuid,
-  repos: z.array(z.string()),
-  agent: z.string(),
-  testCommand: z.string().nullable(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-})
-export type Installation = z.output<typeof installation>

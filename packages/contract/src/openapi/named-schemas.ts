@@ -12,6 +12,7 @@ import * as deviceCodes from '../objects/device-codes.ts'
 import * as docks from '../objects/docks.ts'
 import * as environments from '../objects/environments.ts'
 import * as files from '../objects/files.ts'
+import * as github from '../objects/github.ts'
 import * as hosts from '../objects/hosts.ts'
 import * as keys from '../objects/keys.ts'
 import * as limits from '../objects/limits.ts'
@@ -38,6 +39,7 @@ const objects: readonly object[] = [
     environments,
     events,
     files,
+    github,
     hosts,
     keys,
     limits,

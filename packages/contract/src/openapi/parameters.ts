@@ -13,6 +13,7 @@ const owners: Readonly<Record<string, string>> = {
   processes: 'process',
   repos: 'repository',
   hosts: 'host',
+  installations: 'installation',
   'api-keys': 'API key',
   'ssh-keys': 'SSH key',
   notifications: 'notification',

@@ -32,6 +32,8 @@ export type BillingPlan = {
   monthlyBudgetMicros: number | null
 }
 
+export type CodingAgent = "opencode" | "claude-code" | "codex" | "command"
+
 export type Config = {
   apiUrl: string
   appUrl: string
@@ -323,6 +325,43 @@ export type FileType = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 
 export type GitProvider = "github" | "gitlab"
 
+export type GithubApp = {
+  configured: boolean
+  source: "settings" | "manifest" | null
+  slug: string | null
+  url: string | null
+  oauthConfigured: boolean
+}
+
+export type GithubChoice = {
+  installationId: number
+  account: string
+  repositories: GithubRepository[]
+}
+
+export type GithubChoices = {
+  selection: string
+  installations: GithubChoice[]
+  isComplete: boolean
+  installUrl: string
+}
+
+export type GithubLink = {
+  url: string
+}
+
+export type GithubManifest = {
+  url: string
+  manifest: string
+  state: string
+}
+
+export type GithubRepository = {
+  repositoryId: number
+  fullName: string
+  isPrivate: boolean
+}
+
 export type HostCredential = {
   hostId: string
   credential: string
@@ -407,6 +446,17 @@ export type Installation = {
   testCommand: string | null
   createdAt: string
   updatedAt: string
+}
+
+export type InstallationSettings = {
+  executionTarget: ExecutionTarget
+  environmentId: string | null
+  budgetCents: number
+  timeoutSeconds: number
+  label: string | null
+  model: string | null
+  commandTemplate: string | null
+  allowWorkflowFiles: boolean
 }
 
 export type Invitation = {
@@ -2822,6 +2872,176 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: DeclaredLost
+  }
+  /** Read which GitHub App the instance uses. */
+  readGithubApp: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: GithubApp
+  }
+  /** Prepare a GitHub App for this instance. */
+  createGithubManifest: {
+    request: {
+      params?: never
+      query?: never
+      body?: {
+        owner?: string | undefined
+      } | undefined
+    } & RequestOptions
+    response: GithubManifest
+  }
+  /** Take over the GitHub App that was just made. */
+  createGithubApp: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        code: string
+        state: string
+      }
+    } & RequestOptions
+    response: GithubApp
+  }
+  /** Forget the GitHub App that was made here. */
+  deleteGithubApp: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: {
+      removed: true
+    }
+  }
+  /** Start linking repositories to a workspace. */
+  startGithubLink: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        workspaceId: string
+      }
+    } & RequestOptions
+    response: GithubLink
+  }
+  /** List the repositories that the person may link. */
+  authorizeGithubLink: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        workspaceId: string
+        state: string
+        code: string
+      }
+    } & RequestOptions
+    response: GithubChoices
+  }
+  /** Link chosen repositories to a workspace. */
+  linkRepositories: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        workspaceId: string
+        selection: string
+        repositoryIds: number[]
+      }
+    } & RequestOptions
+    response: Installation[]
+  }
+  /** List the GitHub installations of a workspace, oldest first. */
+  listInstallations: {
+    request: {
+      params?: never
+      query: {
+        workspaceId: string
+      }
+      body?: never
+    } & RequestOptions
+    response: Installation[]
+  }
+  /** Read a GitHub installation. */
+  readInstallation: {
+    request: {
+      params: {
+        id: string
+      }
+      query: {
+        workspaceId: string
+      }
+      body?: never
+    } & RequestOptions
+    response: Installation
+  }
+  /** Change the agent or the test command of an installation. */
+  updateInstallation: {
+    request: {
+      params: {
+        id: string
+      }
+      query: {
+        workspaceId: string
+      }
+      body?: {
+        agent?: "opencode" | "claude-code" | "codex" | "command" | undefined
+        testCommand?: string | null | undefined
+      } | undefined
+    } & RequestOptions
+    response: Installation
+  }
+  /** Unlink a GitHub installation from the workspace. */
+  unlinkInstallation: {
+    request: {
+      params: {
+        id: string
+      }
+      query: {
+        workspaceId: string
+      }
+      body?: never
+    } & RequestOptions
+    response: {
+      removed: true
+    }
+  }
+  /** Read how the Runs of an installation work. */
+  readInstallationSettings: {
+    request: {
+      params: {
+        id: string
+      }
+      query: {
+        workspaceId: string
+      }
+      body?: never
+    } & RequestOptions
+    response: InstallationSettings
+  }
+  /** Change how the Runs of an installation work. */
+  updateInstallationSettings: {
+    request: {
+      params: {
+        id: string
+      }
+      query: {
+        workspaceId: string
+      }
+      body?: {
+        executionTarget?: "dock" | "fast" | undefined
+        environmentId?: string | null | undefined
+        budgetCents?: number | undefined
+        timeoutSeconds?: number | undefined
+        label?: string | null | undefined
+        model?: string | null | undefined
+        commandTemplate?: string | null | undefined
+        allowWorkflowFiles?: boolean | undefined
+      } | undefined
+    } & RequestOptions
+    response: InstallationSettings
   }
   /** List the Runs of a workspace, newest first. */
   listRuns: {

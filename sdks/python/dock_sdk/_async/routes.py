@@ -695,6 +695,71 @@ class AsyncClient(AsyncClientCore):
         result: models.DeclaredLost = await self._call(Call("POST", "/v1/hosts/{id}/declare-lost", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def read_github_app(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubApp:
+        """Read which GitHub App the instance uses."""
+        result: models.GithubApp = await self._call(Call("GET", "/v1/github/app", headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def create_github_app(self, body: models.CreateGithubAppBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubApp:
+        """Take over the GitHub App that was just made."""
+        result: models.GithubApp = await self._call(Call("POST", "/v1/github/app", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def delete_github_app(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Removed:
+        """Forget the GitHub App that was made here."""
+        result: models.Removed = await self._call(Call("DELETE", "/v1/github/app", headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def create_github_manifest(self, body: models.CreateGithubManifestBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubManifest:
+        """Prepare a GitHub App for this instance."""
+        result: models.GithubManifest = await self._call(Call("POST", "/v1/github/app/manifest", body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def start_github_link(self, body: models.StartGithubLinkBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubLink:
+        """Start linking repositories to a workspace."""
+        result: models.GithubLink = await self._call(Call("POST", "/v1/github/links", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def authorize_github_link(self, body: models.AuthorizeGithubLinkBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubChoices:
+        """List the repositories that the person may link."""
+        result: models.GithubChoices = await self._call(Call("POST", "/v1/github/links/authorize", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def link_repositories(self, body: models.LinkRepositoriesBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Installation]:
+        """Link chosen repositories to a workspace."""
+        result: List[models.Installation] = await self._call(Call("POST", "/v1/github/installations", body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def list_installations(self, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Installation]:
+        """List the GitHub installations of a workspace, oldest first."""
+        result: List[models.Installation] = await self._call(Call("GET", "/v1/github/installations", query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def read_installation(self, id: str, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Installation:
+        """Read a GitHub installation."""
+        result: models.Installation = await self._call(Call("GET", "/v1/github/installations/{id}", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def update_installation(self, id: str, body: models.UpdateInstallationBody | None = None, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Installation:
+        """Change the agent or the test command of an installation."""
+        result: models.Installation = await self._call(Call("PATCH", "/v1/github/installations/{id}", params={"id": id}, body={} if body is None else body, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def unlink_installation(self, id: str, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Removed:
+        """Unlink a GitHub installation from the workspace."""
+        result: models.Removed = await self._call(Call("DELETE", "/v1/github/installations/{id}", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def read_installation_settings(self, id: str, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.InstallationSettings:
+        """Read how the Runs of an installation work."""
+        result: models.InstallationSettings = await self._call(Call("GET", "/v1/github/installations/{id}/settings", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    async def update_installation_settings(self, id: str, body: models.UpdateInstallationSettingsBody | None = None, *, workspace_id: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.InstallationSettings:
+        """Change how the Runs of an installation work."""
+        result: models.InstallationSettings = await self._call(Call("PATCH", "/v1/github/installations/{id}/settings", params={"id": id}, body={} if body is None else body, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     async def list_runs(self, *, workspace_id: str, state: models.RunState | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Run]:
         """List the Runs of a workspace, newest first."""
         result: List[models.Run] = await self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state}, headers={**(headers or {})}, timeout=timeout))

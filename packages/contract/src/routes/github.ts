@@ -1,0 +1,235 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import {
+  codingAgent,
+  githubApp,
+  githubChoices,
+  githubLink,
+  githubManifest,
+  installation,
+  installationSettings,
+  testCommand,
+} from '../objects/github.ts'
+import { route } from '../route.ts'
+
+const { github } = limits
+const tag = 'GitHub Runs'
+const secretText = z.string().min(1).max(github.codeLengthMax)
+const workspaceQuery = z.object({ workspaceId: field.uuid })
+const installationParams = z.object({ id: field.uuid })
+const ofInstallation = (role: 'member' | 'admin') =>
+  ({
+    credentials: 'caller',
+    scope: { workspace: 'query.workspaceId' },
+    role,
+    outsider: 'installation_not_found',
+  }) as const
+const linking = {
+  credentials: 'session',
+  scope: { workspace: 'body.workspaceId' },
+  role: 'admin',
+  outsider: 'installation_not_found',
+} as const
+const adminOnly = ['instance_admin_required', 'email_verification_required'] as const
+
+export const githubRoutes = {
+  readGithubApp: route({
+    method: 'GET',
+    path: '/v1/github/app',
+    summary: 'Read which GitHub App the instance uses',
+    description: 'Settings of the operator replace an App that was made here. Secrets are never returned.',
+    extension: true,
+    tag,
+    access: { credentials: 'instance-admin' },
+    response: githubApp,
+    errors: adminOnly,
+  }),
+  createGithubManifest: route({
+    method: 'POST',
+    path: '/v1/github/app/manifest',
+    summary: 'Prepare a GitHub App for this instance',
+    description:
+      'Post the form field `manifest` to `url` with a browser. GitHub makes the App and returns with a code.',
+    extension: true,
+    tag,
+    access: { credentials: 'instance-admin-session' },
+    body: z.strictObject({
+      owner: z
+        .string()
+        .regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/, 'must be the name of an organization at GitHub')
+        .optional(),
+    }),
+    response: githubManifest,
+    errors: ['validation_error', 'session_required', 'conflict', 'rate_limited', 'unavailable', ...adminOnly],
+    noStore: true,
+  }),
+  createGithubApp: route({
+    method: 'POST',
+    path: '/v1/github/app',
+    summary: 'Take over the GitHub App that was just made',
+    description: 'Exchanges the code for the key and the secrets of the App, which are stored sealed.',
+    extension: true,
+    tag,
+    access: { credentials: 'instance-admin-session' },
+    status: 201,
+    body: z.strictObject({ code: secretText, state: secretText }),
+    response: githubApp,
+    errors: [
+      ...(['validation_error', 'session_required', 'conflict', 'invalid_state', 'invalid_code'] as const),
+      ...(['github_unavailable', 'unavailable'] as const),
+      ...adminOnly,
+    ],
+  }),
+  deleteGithubApp: route({
+    method: 'DELETE',
+    path: '/v1/github/app',
+    summary: 'Forget the GitHub App that was made here',
+    description:
+      'Unlinks every repository and deletes the key. The App itself stays at GitHub until you delete it there.',
+    extension: true,
+    tag,
+    access: { credentials: 'instance-admin-session' },
+    response: field.removed,
+    errors: ['session_required', 'conflict', ...adminOnly],
+  }),
+  startGithubLink: route({
+    method: 'POST',
+    path: '/v1/github/links',
+    summary: 'Start linking repositories to a workspace',
+    description: 'Open `url` in the browser. GitHub returns with a code after the person has agreed.',
+    extension: true,
+    tag,
+    access: linking,
+    body: z.strictObject({ workspaceId: field.uuid }),
+    response: githubLink,
+    errors: [
+      ...(['validation_error', 'session_required', 'forbidden', 'installation_not_found'] as const),
+      ...(['github_app_oauth_not_configured', 'rate_limited', 'unavailable'] as const),
+    ],
+    noStore: true,
+  }),
+  authorizeGithubLink: route({
+    method: 'POST',
+    path: '/v1/github/links/authorize',
+    summary: 'List the repositories that the person may link',
+    description:
+      'Exchanges the code of `startGithubLink`. Only repositories that the person administers are listed.',
+    extension: true,
+    tag,
+    access: linking,
+    body: z.strictObject({ workspaceId: field.uuid, state: secretText, code: secretText }),
+    response: githubChoices,
+    errors: [
+      ...(['validation_error', 'session_required', 'forbidden', 'installation_not_found'] as const),
+      ...(['github_app_oauth_not_configured', 'github_unavailable', 'unavailable'] as const),
+      ...(['invalid_state', 'invalid_code'] as const),
+    ],
+    noStore: true,
+  }),
+  linkRepositories: route({
+    method: 'POST',
+    path: '/v1/github/installations',
+    summary: 'Link chosen repositories to a workspace',
+    description: 'A repository belongs to one workspace. Returns the installations that changed.',
+    extension: true,
+    tag,
+    access: linking,
+    status: 201,
+    body: z.strictObject({
+      workspaceId: field.uuid,
+      selection: secretText,
+      repositoryIds: z.array(field.count).min(1).max(github.repositoriesPerLinkMax),
+    }),
+    response: z.array(installation),
+    errors: [
+      ...(['validation_error', 'session_required', 'forbidden', 'installation_not_found'] as const),
+      ...(['conflict', 'invalid_state', 'installation_not_accessible', 'unavailable'] as const),
+      'github_app_oauth_not_configured',
+    ],
+  }),
+  listInstallations: route({
+    method: 'GET',
+    path: '/v1/github/installations',
+    summary: 'List the GitHub installations of a workspace, oldest first',
+    description: 'Each has the repositories that are linked to this workspace.',
+    extension: true,
+    tag,
+    access: ofInstallation('member'),
+    query: workspaceQuery,
+    response: z.array(installation),
+    errors: ['validation_error', 'installation_not_found'],
+  }),
+  readInstallation: route({
+    method: 'GET',
+    path: '/v1/github/installations/:id',
+    summary: 'Read a GitHub installation',
+    description: 'Shows its repositories, agent and test command.',
+    extension: true,
+    tag,
+    access: ofInstallation('member'),
+    params: installationParams,
+    query: workspaceQuery,
+    response: installation,
+    errors: ['validation_error', 'installation_not_found'],
+    notFound: 'installation_not_found',
+  }),
+  updateInstallation: route({
+    method: 'PATCH',
+    path: '/v1/github/installations/:id',
+    summary: 'Change the agent or the test command of an installation',
+    description: 'Runs that have begun keep theirs.',
+    extension: true,
+    tag,
+    access: ofInstallation('admin'),
+    params: installationParams,
+    query: workspaceQuery,
+    body: z.strictObject({ agent: codingAgent.optional(), testCommand: testCommand.optional() }),
+    response: installation,
+    errors: ['validation_error', 'installation_not_found', 'forbidden'],
+    notFound: 'installation_not_found',
+  }),
+  unlinkInstallation: route({
+    method: 'DELETE',
+    path: '/v1/github/installations/:id',
+    summary: 'Unlink a GitHub installation from the workspace',
+    description: 'Its Runs are stopped. At GitHub, nothing changes.',
+    extension: true,
+    tag,
+    access: ofInstallation('admin'),
+    params: installationParams,
+    query: workspaceQuery,
+    response: field.removed,
+    errors: ['validation_error', 'installation_not_found', 'forbidden'],
+    notFound: 'installation_not_found',
+  }),
+  readInstallationSettings: route({
+    method: 'GET',
+    path: '/v1/github/installations/:id/settings',
+    summary: 'Read how the Runs of an installation work',
+    description: 'Where they run, what they may cost, and what starts them.',
+    extension: true,
+    tag,
+    access: ofInstallation('member'),
+    params: installationParams,
+    query: workspaceQuery,
+    response: installationSettings,
+    errors: ['validation_error', 'installation_not_found'],
+    notFound: 'installation_not_found',
+  }),
+  updateInstallationSettings: route({
+    method: 'PATCH',
+    path: '/v1/github/installations/:id/settings',
+    summary: 'Change how the Runs of an installation work',
+    description: 'Leave out what stays. Runs that have begun keep their settings.',
+    extension: true,
+    tag,
+    access: ofInstallation('admin'),
+    params: installationParams,
+    query: workspaceQuery,
+    body: installationSettings.partial(),
+    response: installationSettings,
+    errors: ['validation_error', 'installation_not_found', 'environment_not_found', 'forbidden'],
+    notFound: 'installation_not_found',
+  }),
+} as const
