@@ -26,6 +26,7 @@ import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
 import { createFilesModule } from './modules/files/index.ts'
+import { createGithubModule, type RunSink } from './modules/github/index.ts'
 import { createInstanceModule, imageCatalog } from './modules/instance/index.ts'
 import { createKeysModule } from './modules/keys/index.ts'
 import { createLimitsModule } from './modules/limits/index.ts'
@@ -77,9 +78,19 @@ export type CompositionOptions = {
   publicWeb?: PublicWeb
   /** Replaces the payment company. */
   billingProvider?: BillingProvider
+  /** Receives what people ask for at GitHub. */
+  runs?: RunSink
 }
 
 const healthTimeoutMs = 2_000
+
+/** Stands in until Runs exist: nothing is started. */
+const noRuns: RunSink = {
+  startRun: async () => ({ outcome: 'refused', runId: null }),
+  signalRun: async () => false,
+  isRunPullRequest: async () => false,
+  wake: () => undefined,
+}
 
 export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { config, clock, logger, authSecret } = options
@@ -175,9 +186,14 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     wakeRemoval: organizations.removal.wake,
     forgetMails: mail.transport.forget,
   })
+  const github = createGithubModule({
+    ...{ db, clock, logger, sealer, rateLimits, runs: options.runs ?? noRuns, settings: config.githubApp },
+    ...{ githubUrl: config.gitServers.github, apiUrl: config.apiUrl, appUrl: config.appUrl },
+  })
   const instance = createInstanceModule({
     defaultImage: config.defaultImage,
     listBuilt: docks.images.listBuilt,
+    isGithubAppConfigured: github.isConfigured,
     facts: {
       billingEnabled: config.billing,
       apiUrl: config.apiUrl,
@@ -221,6 +237,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       billing,
       closure,
       files,
+      github,
       instance,
       keys,
       limits,
@@ -262,6 +279,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       organizationsOf: (caller) => listOrganizations(db, caller),
     },
     billingEvent: billing.handleEvent,
+    receiveGithubWebhook: github.receiveWebhook,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
     checkHealth: async () => {
@@ -294,7 +312,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       mail.start()
       organizations.removal.start()
       keyUpkeep.start()
-      for (const module of [accounts, closure, keys, notifications, webhooks]) module.start()
+      for (const module of [accounts, closure, github, keys, notifications, webhooks]) module.start()
       listener = listen({
         url: options.database.url,
         on: {
@@ -309,6 +327,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
           snapshots_wiped: docks.copies.noticeWiped,
           retention: docks.noticeRetention,
           webhook_deliveries: webhooks.wake,
+          github_webhooks: github.wake,
           ssh_host_keys: () => ssh?.noticeHostKeys(),
         },
         clock,
@@ -324,7 +343,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       ssh?.close()
       await listener?.close()
       await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
-      await Promise.all([docks.stop(), webhooks.stop()])
+      await Promise.all([docks.stop(), github.stop(), webhooks.stop()])
       billing.stop()
       closure.stop()
       keys.stop()

@@ -1,4 +1,5 @@
 /** Everything an operator can set for the control plane, read once from the environment. */
+import { createPrivateKey } from 'node:crypto'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
@@ -12,6 +13,7 @@ import {
   readCopySettings,
 } from './modules/copies/index.ts'
 import type { GitServers } from './modules/environments/index.ts'
+import type { AppSettings } from './modules/github/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
 import { defaultLimits, type InstanceLimits } from './modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
@@ -54,6 +56,15 @@ const schema = z.object({
   GITHUB_URL: z.url({ protocol: /^https?$/ }).default('https://github.com'),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
+  GITHUB_APP_ID: z.coerce.number().int().positive().optional(),
+  GITHUB_APP_SLUG: z
+    .string()
+    .regex(/^[a-z0-9-]{1,100}$/)
+    .optional(),
+  GITHUB_APP_PRIVATE_KEY: z.string().optional(),
+  GITHUB_APP_WEBHOOK_SECRET: z.string().min(16).optional(),
+  GITHUB_APP_CLIENT_ID: z.string().optional(),
+  GITHUB_APP_CLIENT_SECRET: z.string().optional(),
   GITLAB_URL: z.url({ protocol: /^https?$/ }).default('https://gitlab.com'),
   GITLAB_CLIENT_ID: z.string().optional(),
   GITLAB_CLIENT_SECRET: z.string().optional(),
@@ -123,6 +134,8 @@ export type Config = {
   adminEmails: string[]
   signUp: SignUpPolicy
   social: SocialLogins
+  /** The GitHub App whose webhooks start Runs. Null: an instance admin makes it in the dashboard. */
+  githubApp: AppSettings | null
   /** Base URLs of the git providers. Set whether or not sign-in with them is configured. */
   gitServers: GitServers
   /** Sign-in with the hosted assistant's provider; undefined: off. */
@@ -202,6 +215,40 @@ const socialLogins = (values: z.output<typeof schema>): SocialLogins => {
     ...(gitlab ? { gitlab: { ...gitlab, url: gitServers(values).gitlab } } : {}),
     ...(google ? { google } : {}),
   }
+}
+
+/** A key in one line has `\\n` for its line breaks. */
+const privateKey = (text: string): string => {
+  const pem = text.replaceAll('\\n', '\n')
+  try {
+    createPrivateKey(pem)
+  } catch {
+    throw new Error('GITHUB_APP_PRIVATE_KEY: must be a private key in PEM format')
+  }
+  return pem
+}
+
+const githubApp = (values: z.output<typeof schema>): AppSettings | null => {
+  const {
+    GITHUB_APP_ID: appId,
+    GITHUB_APP_SLUG: slug,
+    GITHUB_APP_PRIVATE_KEY: key,
+    GITHUB_APP_WEBHOOK_SECRET: webhookSecret,
+    GITHUB_APP_CLIENT_ID: clientId,
+    GITHUB_APP_CLIENT_SECRET: clientSecret,
+  } = values
+  if (Boolean(clientId) !== Boolean(clientSecret))
+    throw new Error('GITHUB_APP_CLIENT_ID and GITHUB_APP_CLIENT_SECRET: set both or neither')
+  if (appId && slug && key && webhookSecret)
+    return {
+      ...{ appId, slug, privateKey: privateKey(key), webhookSecret },
+      oauth: clientId && clientSecret ? { clientId, clientSecret } : null,
+    }
+  if (appId || slug || key || webhookSecret || clientId)
+    throw new Error(
+      'GITHUB_APP_ID, GITHUB_APP_SLUG, GITHUB_APP_PRIVATE_KEY and GITHUB_APP_WEBHOOK_SECRET: set all or none',
+    )
+  return null
 }
 
 const deviceFlow = (values: z.output<typeof schema>): DeviceFlowSettings | undefined => {
@@ -291,6 +338,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     signUp: values.DOCK_SIGNUP,
     social: socialLogins(values),
+    githubApp: githubApp(values),
     gitServers: gitServers(values),
     chatgpt: deviceFlow(values),
     authSecret: values.DOCK_AUTH_SECRET,

@@ -3,6 +3,7 @@ import { loginGrantColumn } from './modules/accounts/index.ts'
 import { copyKeysColumn } from './modules/copies/index.ts'
 import { dockSealedColumns } from './modules/docks/index.ts'
 import { environmentSealedColumn } from './modules/environments/index.ts'
+import { githubSealedColumns } from './modules/github/index.ts'
 import { keySealedColumns } from './modules/keys/index.ts'
 import { webhookSealedColumns } from './modules/webhooks/index.ts'
 import type { SealedColumn } from './sealing/index.ts'
@@ -12,6 +13,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   environmentSealedColumn,
   loginGrantColumn,
   ...dockSealedColumns,
+  ...githubSealedColumns,
   ...keySealedColumns,
   ...webhookSealedColumns,
 ]

@@ -71,6 +71,18 @@ export const allSettings: readonly Setting[] = [
     sets: 'sign-in with GitHub; callback `<url>/api/auth/callback/github`; the URL names an Enterprise server',
   },
   {
+    names: [
+      'GITHUB_APP_ID',
+      'GITHUB_APP_SLUG',
+      'GITHUB_APP_PRIVATE_KEY',
+      'GITHUB_APP_WEBHOOK_SECRET',
+      'GITHUB_APP_CLIENT_ID',
+      'GITHUB_APP_CLIENT_SECRET',
+    ],
+    usual: 'none',
+    sets: 'the GitHub App of Runs, in place of one made in the dashboard: [docs/operate/github.md](docs/operate/github.md)',
+  },
+  {
     names: ['GITLAB_CLIENT_ID', 'GITLAB_CLIENT_SECRET', 'GITLAB_URL'],
     usual: 'none, none, `https://gitlab.com`',
     sets: 'sign-in with GitLab; callback `<url>/api/auth/callback/gitlab`; the URL names a self-managed server',

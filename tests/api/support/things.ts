@@ -110,6 +110,28 @@ export const things: Readonly<Record<string, Make>> = {
       .executeTakeFirstOrThrow()
     return row.id
   },
+  '/v1/github/installations/:id': async (server, { organizationId, workspaceId, owner }) => {
+    const now = new Date()
+    const id = newUuid()
+    const { db } = server.database
+    await db
+      .insertInto('github_installations')
+      .values({
+        ...{ id, organization_id: organizationId, workspace_id: workspaceId, created_by: owner.userId },
+        ...{ provider_installation_id: 1, agent: 'opencode', test_command: null },
+        ...{ created_at: now, updated_at: now },
+      })
+      .execute()
+    await db
+      .insertInto('github_installation_settings')
+      .values({
+        ...{ installation_id: id, execution_target: 'dock', environment_id: null, budget_cents: 500 },
+        ...{ timeout_seconds: 3600, label: null, model: null, command_template: null },
+        allow_workflow_files: false,
+      })
+      .execute()
+    return id
+  },
   '/v1/webhooks/endpoints/:id': async (server, { organizationId, owner }) => {
     const answer = await server.fetch('/v1/webhooks/endpoints', {
       method: 'POST',

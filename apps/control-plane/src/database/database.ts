@@ -6,6 +6,7 @@ import type { AccountTables } from './tables/accounts.ts'
 import type { BillingTables } from './tables/billing.ts'
 import type { ConnectionTables } from './tables/connections.ts'
 import type { DockTables } from './tables/docks.ts'
+import type { GithubTables } from './tables/github.ts'
 import type { KeyTables } from './tables/keys.ts'
 import type { MailTables } from './tables/mail.ts'
 import type { NotificationTables } from './tables/notifications.ts'
@@ -18,6 +19,7 @@ export type Database = AccountTables &
   BillingTables &
   ConnectionTables &
   DockTables &
+  GithubTables &
   MailTables &
   NotificationTables &
   SealingTables &

@@ -17,6 +17,7 @@ export type Channel =
   | 'snapshots_wiped'
   | 'retention'
   | 'webhook_deliveries'
+  | 'github_webhooks'
   | 'ssh_host_keys'
   | 'live_changes'
 

@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
+import type { ReceiveWebhook } from '../modules/github/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
 import { addDashboardPages } from './dashboard-pages.ts'
 import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
@@ -15,7 +16,14 @@ import type { Handlers } from './handler.ts'
 import { addMcpEndpoint } from './mcp-endpoint.ts'
 import type { Metrics } from './metrics.ts'
 import { packOnce } from './packed-body.ts'
-import { anonymousBodyBytesMax, billingEventBytesMax, readJsonBody, readTextBody } from './read-body.ts'
+import {
+  anonymousBodyBytesMax,
+  billingEventBytesMax,
+  githubEventBytesMax,
+  readBytes,
+  readJsonBody,
+  readTextBody,
+} from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
 import { isFromRoot } from './root-socket.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -37,6 +45,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   signIn(request: SignInRequest): Promise<Response>
   /** Handles a signed event of the payment company. Undefined: none is configured. */
   billingEvent: ((payload: string, signature: string) => Promise<void>) | undefined
+  /** Saves a webhook of GitHub. */
+  receiveGithubWebhook: ReceiveWebhook
   /** Registers a host, given the parsed body and the client's address. */
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
   /** Returns a join token for the embedded host, which builds images. Only root may request it. */
@@ -109,6 +119,17 @@ export function createHttpApp(options: HttpOptions): HttpApp {
       throw new ServiceError('service_unavailable', { cause: error })
     }
     return success({ received: true }, 200, true)
+  })
+
+  app.post('/v1/github/events', async (context) => {
+    context.set('route', '/v1/github/events')
+    await options.receiveGithubWebhook({
+      body: await readBytes(context.req.raw, githubEventBytesMax),
+      event: context.req.header('x-github-event'),
+      deliveryId: context.req.header('x-github-delivery'),
+      signature: context.req.header('x-hub-signature-256'),
+    })
+    return success({ received: true }, 202, true)
   })
 
   app.post('/v1/fleet/register', async (context) => {

@@ -8,6 +8,9 @@ export const anonymousBodyBytesMax = 64 * 1024
 /** Body limit of events of the payment company. A subscription with many items is larger than most bodies. */
 export const billingEventBytesMax = 256 * 1024
 
+/** Body limit of webhooks of GitHub. An installation of thousands of repositories lists them all. */
+export const githubEventBytesMax = 8 * 1024 * 1024
+
 const tooLarge = (bytesMax: number): ServiceError =>
   new ServiceError('validation_error', { message: `Body is larger than ${bytesMax} bytes.` })
 
@@ -18,7 +21,8 @@ const checkAnnouncedLength = (request: Request, bytesMax: number): void => {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
 
-const readBounded = async (request: Request, bytesMax: number): Promise<Uint8Array> => {
+/** Returns the bytes of the body, for senders that sign them. Throws `validation_error` for more than `bytesMax`. */
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   checkAnnouncedLength(request, bytesMax)
   if (!request.body) return new Uint8Array()
   const chunks: Uint8Array[] = []
@@ -55,7 +59,7 @@ const findFault = (value: unknown, depth = 0): string | undefined => {
 
 /** Returns the body as it was sent, for senders that sign it. Throws `validation_error`. */
 export async function readTextBody(request: Request, bytesMax: number): Promise<string> {
-  const bytes = await readBounded(request, bytesMax)
+  const bytes = await readBytes(request, bytesMax)
   try {
     return decoder.decode(bytes)
   } catch (error) {
@@ -65,7 +69,7 @@ export async function readTextBody(request: Request, bytesMax: number): Promise<
 
 /** Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
-  const bytes = await readBounded(request, bytesMax)
+  const bytes = await readBytes(request, bytesMax)
   if (bytes.byteLength === 0) return {}
   let body: unknown
   try {

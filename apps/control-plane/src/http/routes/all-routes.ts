@@ -5,6 +5,7 @@ import type { ClosureModule } from '../../modules/closure/index.ts'
 import type { DocksModule } from '../../modules/docks/index.ts'
 import type { EnvironmentsModule } from '../../modules/environments/index.ts'
 import type { FilesModule } from '../../modules/files/index.ts'
+import type { GithubModule } from '../../modules/github/index.ts'
 import type { HostsModule } from '../../modules/hosts/index.ts'
 import type { InstanceModule } from '../../modules/instance/index.ts'
 import type { KeysModule } from '../../modules/keys/index.ts'
@@ -25,6 +26,7 @@ import { closureHandlers } from './closure.ts'
 import { dockHandlers } from './docks.ts'
 import { environmentHandlers, environmentUpgradeHandlers } from './environments.ts'
 import { fileHandlers } from './files.ts'
+import { githubHandlers } from './github.ts'
 import { hostHandlers } from './hosts.ts'
 import { instanceHandlers } from './instance.ts'
 import { assistantHandlers, keyHandlers, providerKeyHandlers } from './keys.ts'
@@ -46,6 +48,7 @@ export type RoutedModules = {
   docks: DocksModule
   environments: EnvironmentsModule
   files: FilesModule
+  github: GithubModule
   hosts: HostsModule
   instance: InstanceModule
   keys: KeysModule
@@ -70,6 +73,7 @@ export function bindAllRoutes(modules: RoutedModules): Handlers {
     ...environmentHandlers(modules.environments.context),
     ...environmentUpgradeHandlers(modules.docks.context),
     ...fileHandlers(modules.files.context),
+    ...githubHandlers(modules.github.context),
     ...hostHandlers(modules.hosts.context),
     ...instanceHandlers(modules.instance.context),
     ...keyHandlers(modules.keys.context),

@@ -4,7 +4,11 @@ import type { Handlers } from '../handler.ts'
 
 export function instanceHandlers(context: InstanceContext): Handlers {
   return {
-    readConfig: async () => readConfig(context.facts),
+    readConfig: async () =>
+      readConfig({
+        ...context.facts,
+        githubAppConfigured: await context.isGithubAppConfigured(),
+      }),
     sendContact: ({ body, clientAddress }) => sendContact(context.contact, body, clientAddress),
     listImages: () => listImages(context),
   }

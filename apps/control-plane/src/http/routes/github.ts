@@ -1,0 +1,41 @@
+/** Routes of the GitHub App and of linked repositories. */
+import {
+  authorizeGithubLink,
+  createGithubApp,
+  createGithubManifest,
+  deleteGithubApp,
+  type GithubContext,
+  linkRepositories,
+  listInstallations,
+  readGithubApp,
+  readInstallation,
+  readInstallationSettings,
+  startGithubLink,
+  unlinkInstallation,
+  updateInstallation,
+  updateInstallationSettings,
+} from '../../modules/github/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export function githubHandlers(context: GithubContext): Handlers {
+  const named = ({ params, query }: { params: { id: string }; query: { workspaceId: string } }) => ({
+    ...{ id: params.id, workspaceId: query.workspaceId },
+  })
+  return {
+    readGithubApp: () => readGithubApp(context),
+    createGithubManifest: ({ caller, body }) => createGithubManifest(context, caller, body),
+    createGithubApp: ({ caller, body }) => createGithubApp(context, caller, body),
+    deleteGithubApp: () => deleteGithubApp(context),
+    startGithubLink: ({ caller, body }) => startGithubLink(context, caller, body),
+    authorizeGithubLink: ({ caller, body }) => authorizeGithubLink(context, caller, body),
+    linkRepositories: ({ caller, body }) => linkRepositories(context, caller, body),
+    listInstallations: ({ caller, query }) => listInstallations(context, caller, query.workspaceId),
+    readInstallation: (request) => readInstallation(context, request.caller, named(request)),
+    updateInstallation: (request) =>
+      updateInstallation(context, request.caller, named(request), request.body),
+    unlinkInstallation: (request) => unlinkInstallation(context, request.caller, named(request)),
+    readInstallationSettings: (request) => readInstallationSettings(context, request.caller, named(request)),
+    updateInstallationSettings: (request) =>
+      updateInstallationSettings(context, request.caller, named(request), request.body),
+  }
+}

@@ -1,0 +1,41 @@
+import { ServiceError } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
+import type { Db } from '../../../database/database.ts'
+import type { FindApp } from '../app/github-app.ts'
+import { isKnownEvent } from './plan-webhook.ts'
+import { verifySignature } from './verify-signature.ts'
+import { insertWebhook } from './webhook-store.ts'
+
+/** A request of GitHub: the bytes as they came, and the headers that are read. */
+export type SentWebhook = {
+  body: Uint8Array
+  event: string | undefined
+  deliveryId: string | undefined
+  signature: string | undefined
+}
+
+export type ReceiveWebhook = (sent: SentWebhook) => Promise<void>
+
+/**
+ * Returns a function that saves a signed webhook and does nothing else, so that GitHub gets its answer quickly. It throws
+ * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign.
+ */
+export function createReceiveWebhook(options: {
+  db: Db
+  clock: Clock
+  findApp: FindApp
+  wake(): void
+}): ReceiveWebhook {
+  const { db, clock, findApp, wake } = options
+  return async ({ body, event, deliveryId, signature }) => {
+    const app = await findApp()
+    if (!app) throw new ServiceError('not_found')
+    if (!verifySignature(app.webhookSecret, body, signature))
+      throw new ServiceError('validation_error', { message: 'The signature does not match.' })
+    if (event === undefined || !/^[\w-]{1,100}$/.test(deliveryId ?? ''))
+      throw new ServiceError('validation_error', { message: 'The headers of GitHub are missing.' })
+    if (!isKnownEvent(event)) return
+    await insertWebhook(db, { deliveryId: deliveryId!, event, body: Buffer.from(body) }, clock.now())
+    wake()
+  }
+}
