@@ -7,6 +7,14 @@ export {
   dropDatabase,
   type FreshDatabase,
 } from './fresh-database.ts'
+export {
+  connectWebhooks,
+  linkAtGithub,
+  outcomeOf,
+  type RecordedRuns,
+  recordRuns,
+} from './github/linked-github.ts'
+export { type Github, startGithub } from './github/start-github.ts'
 export { type HostileHost, joinHostileHost } from './hostile-host.ts'
 export { openChromium } from './open-chromium.ts'
 export { type SwiftServer, startSwift } from './swift-server.ts'

@@ -51,6 +51,8 @@ export type TestControlPlaneOptions = {
   publicWeb?: CompositionOptions['publicWeb']
   /** Replaces the payment company. */
   billingProvider?: CompositionOptions['billingProvider']
+  /** Receives what people ask for at GitHub. */
+  runs?: CompositionOptions['runs']
 }
 
 /** The secret that signs session cookies in tests. */
@@ -87,6 +89,7 @@ export async function startTestControlPlane(
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
     publicWeb: options.publicWeb ?? receivers,
     ...(options.billingProvider ? { billingProvider: options.billingProvider } : {}),
+    ...(options.runs ? { runs: options.runs } : {}),
   })
   await ensureFirstUser(database.db, {
     controlDir,

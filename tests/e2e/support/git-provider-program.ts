@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { serveGit } from './git-http-backend.ts'
+import { serveGit } from '@dock/testkit/src/github/git-http-backend.ts'
 
 const [, , address = '', port = '', folder = '', key = '', certificate = ''] = process.argv
 
