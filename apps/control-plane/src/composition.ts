@@ -26,7 +26,7 @@ import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
 import { createFilesModule } from './modules/files/index.ts'
-import { createGithubModule, type RunSink } from './modules/github/index.ts'
+import { createGithubModule, type GithubModule, type RunSink } from './modules/github/index.ts'
 import { createInstanceModule, imageCatalog } from './modules/instance/index.ts'
 import { createKeysModule } from './modules/keys/index.ts'
 import { createLimitsModule } from './modules/limits/index.ts'
@@ -60,6 +60,7 @@ export type ControlPlane = {
   sealer: Sealer
   removal: OrganizationRemoval
   billing: BillingModule
+  github: GithubModule
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -306,6 +307,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     sealer,
     removal: organizations.removal,
     billing,
+    github,
     metrics,
     start: async () => {
       await Promise.all([billing.start(), live.start()])

@@ -136,7 +136,8 @@ export function createGithubEvents(world: GithubWorld, webhooks: GithubWebhooks)
         ...{ state: given.state ?? 'commented', submittedAt: world.time(), remarks: given.remarks ?? [] },
       }
       repository.reviews.push(review)
-      const pull = viewPull(world, repository, issueOf(repository, number), '0'.repeat(40))
+      // A review tells less of the pull request.
+      const { merged: _, ...pull } = viewPull(world, repository, issueOf(repository, number), '0'.repeat(40))
       const rest = { pull_request: pull, review: viewReview(review) }
       return { review, delivery: await emit(repository, login, 'pull_request_review', 'submitted', rest) }
     },

@@ -75,6 +75,9 @@ const post = async <Data>(
   return answer.data
 }
 
+/** Sign-ins are limited, so each server has one. */
+const sessions = new WeakMap<TestControlPlane, ReturnType<TestControlPlane['signIn']>>()
+
 /** Links repositories to the first workspace, as their admin `login` at the stand-in. Returns the installation's id. */
 export async function linkAtGithub(
   server: TestControlPlane,
@@ -82,7 +85,9 @@ export async function linkAtGithub(
   login: string,
   ...repositories: GithubRepository[]
 ): Promise<string> {
-  const session = await server.signIn()
+  const signedIn = sessions.get(server) ?? server.signIn()
+  sessions.set(server, signedIn)
+  const session = await signedIn
   const { workspaceId } = server.admin
   const { url } = await post<{ url: string }>(server, session, '/v1/github/links', { workspaceId })
   const state = new URL(url).searchParams.get('state')

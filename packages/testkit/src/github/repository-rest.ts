@@ -159,9 +159,10 @@ const pulls = async (scope: InRepository): Promise<RestResponse> => {
 }
 
 const references = async ({ git, repository, rest }: InRepository): Promise<RestResponse> => {
-  const ref = /^\/git\/ref\/heads\/(.+)$/.exec(rest)
+  // Clients may escape the slashes of a branch.
+  const ref = /^\/git\/ref\/heads\/(.+)$/.exec(decodeURIComponent(rest))
   if (ref) {
-    const name = `refs/heads/${decodeURIComponent(ref[1]!)}`
+    const name = `refs/heads/${ref[1]}`
     const sha = await git.find(repository, name)
     return sha ? { status: 200, body: { ref: name, object: { type: 'commit', sha } } } : notFound
   }

@@ -26,7 +26,8 @@ const issue = z.object({
   number,
   title: z.string(),
   body: text,
-  state: z.string(),
+  // Some webhooks about an issue leave it out.
+  state: z.string().default('open'),
   user: account.nullish(),
   created_at: time,
   updated_at: time,
