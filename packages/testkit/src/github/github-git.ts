@@ -31,7 +31,7 @@ export class GithubGit {
     await git('commit', '--quiet', '--allow-empty', '-m', 'first')
     await mkdir(dirname(this.#pathOf(repository)), { recursive: true })
     await exec('git', ['clone', '--quiet', '--bare', tree, this.#pathOf(repository)])
-    // A push over HTTP is allowed to whoever has passed the check of the token.
+    // A push over HTTP is allowed to a client that has passed the check of the token.
     await this.run(repository, 'config', 'http.receivepack', 'true')
     await rm(tree, { recursive: true })
   }

@@ -112,7 +112,7 @@ const ofPerson = ({ world }: Scope, request: RestRequest): RestResponse | null =
   return { status: 200, headers, body: { total_count: readable.length, repositories } }
 }
 
-/** Answers a request of the REST API. */
+/** Handles a request of the REST API. */
 export async function answerRest(scope: Scope, request: RestRequest): Promise<RestResponse> {
   return (await ofApp(scope, request)) ?? ofPerson(scope, request) ?? answerForRepository(scope, request)
 }

@@ -180,7 +180,7 @@ const references = async ({ git, repository, rest }: InRepository): Promise<Rest
   }
 }
 
-/** Answers a request below `/repos/<owner>/<name>` or `/repositories/<id>`. */
+/** Handles a request below `/repos/<owner>/<name>` or `/repositories/<id>`. */
 export async function answerForRepository(scope: Scope, request: RestRequest): Promise<RestResponse> {
   const { world } = scope
   const named = /^\/repos\/([^/]+\/[^/]+)(\/.*)?$/.exec(request.path)

@@ -10,7 +10,7 @@ export type RunTrigger = {
   repository: LinkedRepository
   issueNumber: number
   kind: 'mention' | 'label' | 'review' | 'hand'
-  /** Unique in the repository for ever: `comment:123`. */
+  /** Unique in the repository forever: `comment:123`. */
   key: string
   actor: Actor
   /** What the person wrote. Empty for a label. */

@@ -1,4 +1,4 @@
-/** Decides whether a comment, an issue, a label or a review asks for a Run. Whoever may not ask gets no answer. */
+/** Decides whether a comment, an issue, a label or a review asks for a Run. A person who may not ask gets no answer. */
 import type { Db } from '../../../database/database.ts'
 import type { GithubOperations } from '../api/github-operations.ts'
 import { clipText } from '../api/issue-text.ts'

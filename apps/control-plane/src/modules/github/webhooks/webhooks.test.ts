@@ -150,7 +150,7 @@ it('ten an hour, then one notice, and a stop still works', async () => {
   let made: Awaited<ReturnType<typeof linked>>
   let outcomes: string[]
   let began: number
-  // Once more, if the hour ended meanwhile: its count began anew.
+  // Once more, if the hour ended meanwhile: its count began again.
   do {
     began = hour()
     made = await linked()
