@@ -39,6 +39,7 @@ import {
 } from './modules/organizations/index.ts'
 import { createPortsModule } from './modules/ports/index.ts'
 import { createProcessesModule } from './modules/processes/index.ts'
+import { createRunsModule } from './modules/runs/index.ts'
 import { createTerminalsModule } from './modules/terminals/index.ts'
 import { createPublicWeb, createWebhooksModule, type PublicWeb } from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
@@ -217,6 +218,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const processes = createProcessesModule({ db, clock, rateLimits, hosts, activity, accessSignals })
+  const runs = createRunsModule({ db, clock, docks: docks.context })
   const live = createLiveModule({ db, clock, logger })
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
@@ -247,6 +249,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       organizations,
       ports,
       processes,
+      runs,
       terminals,
       webhooks,
     },

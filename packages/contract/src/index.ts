@@ -50,6 +50,7 @@ export { route } from './route.ts'
 export { eraseConfirmation, retentionConfirmation } from './routes/account.ts'
 export { contactTopics } from './routes/instance.ts'
 export { type RouteName, type Routes, routes } from './routes.ts'
+export * from './run-state.ts'
 export {
   isReservedVariableName,
   reservedVariableNames,

@@ -1069,9 +1069,24 @@ class Run(TypedDict):
     updatedAt: str
 
 
+class RunCost(TypedDict):
+    turns: int
+    inputTokens: int
+    outputTokens: int
+    costUsd: float
+    budgetUsd: float
+
+
 class RunEvent(TypedDict):
-    t: str
+    t: Literal['queued', 'provisioning', 'machine_ready', 'cloned', 'agent_started', 'tests_passed', 'tests_failed', 'pushed', 'pr_opened', 'pr_updated', 'feedback', 'promoted', 'merged', 'closed', 'stopped', 'failed', 'host_lost']
     at: str
+
+
+class RunLogPart(TypedDict):
+    turn: int
+    text: str
+    nextOffset: int
+    isComplete: bool
 
 
 class SecretFile(TypedDict):

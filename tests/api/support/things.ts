@@ -215,6 +215,25 @@ export const things: Readonly<Record<string, Make>> = {
       .execute()
     return `github:${account}`
   },
+  '/v1/github/runs/:id': async (server, { organizationId, workspaceId, owner }) => {
+    const id = newUuid()
+    const now = new Date()
+    await server.database.db
+      .insertInto('runs')
+      .values({
+        ...{ id, organization_id: organizationId, workspace_id: workspaceId, installation_id: newUuid() },
+        ...{ provider_installation_id: 1, repository_id: 1, repo: 'acme/app', issue_number: 1 },
+        ...{
+          created_by: owner.userId,
+          execution_target: 'dock',
+          state: 'done',
+          branch: 'dock/issue-1-abcdef',
+        },
+        ...{ base_branch: 'main', agent: 'command', settings: '{}', created_at: now, updated_at: now },
+      })
+      .execute()
+    return id
+  },
   '/v1/hosts/:id': async (server) =>
     (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id,
 }

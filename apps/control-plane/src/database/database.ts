@@ -11,6 +11,7 @@ import type { KeyTables } from './tables/keys.ts'
 import type { MailTables } from './tables/mail.ts'
 import type { NotificationTables } from './tables/notifications.ts'
 import type { OrganizationTables } from './tables/organizations.ts'
+import type { RunTables } from './tables/runs.ts'
 import type { SealingTables } from './tables/sealing.ts'
 import type { WebhookTables } from './tables/webhooks.ts'
 
@@ -22,6 +23,7 @@ export type Database = AccountTables &
   GithubTables &
   MailTables &
   NotificationTables &
+  RunTables &
   SealingTables &
   OrganizationTables &
   KeyTables &

@@ -15,7 +15,8 @@ export type OperationRow<Data = unknown, Result = unknown> = {
   id: string
   organizationId: string
   kind: string
-  targetType: 'dock' | 'snapshot' | 'template' | 'environment'
+  /** Operations on a `run` are the engine's own: no route shows them. */
+  targetType: 'dock' | 'snapshot' | 'template' | 'environment' | 'run'
   targetId: string
   dockId: string | null
   hostId: string | null

@@ -101,7 +101,7 @@ const timelineEntry = {
   count: null,
 }
 const seriesPoint = { at: times.changedAt, ...aggregate }
-const runEvent = { t: 'branch_created', at: times.changedAt }
+const runEvent = { t: 'agent_started', at: times.changedAt }
 
 const environmentVersion = { version: 3, createdAt: times.createdAt, dockCount: 4 }
 const describedVersion = {
@@ -214,8 +214,8 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     prNumber: null,
     prUrl: null,
     failureReason: null,
-    agent: 'default',
-    branch: 'fix-42',
+    agent: 'opencode',
+    branch: 'dock/issue-42-7f3a9c',
     baseBranch: 'main',
     promptVersion: null,
     testCommand: 'npm test',
@@ -224,6 +224,8 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     ...stamps,
   },
   RunEvent: runEvent,
+  RunLogPart: { turn: 1, text: 'Fixed the link in the footer.\n', nextOffset: 30, isComplete: true },
+  RunCost: { turns: 1, inputTokens: 48_210, outputTokens: 3_107, costUsd: 0.19, budgetUsd: 5 },
   SecretFile: secretFile,
   SeriesPoint: seriesPoint,
   Snapshot: snapshot,

@@ -52,6 +52,7 @@ const descriptions: Readonly<Record<string, string>> = {
   states: 'List only Docks in these states, separated by commas.',
   stderrOffset: 'With `stream=both`, how many bytes to skip in stderr.',
   stream: 'Which output to read. `both` sends one JSON object a line.',
+  turn: 'The number of the turn. Default: the latest one.',
   ticket: 'The ticket from `POST` on the same path.',
   timeoutSeconds: 'How long to wait at most.',
   token: 'The last part of the emailed link.',

@@ -1,10 +1,19 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
-import { run, runState } from '../objects/runs.ts'
+import { limits } from '../limits.ts'
+import { run, runCost, runLogPart, runState } from '../objects/runs.ts'
 import { route } from '../route.ts'
 
 const runParams = z.object({ id: field.uuid })
 const runQuery = z.object({ workspaceId: field.uuid.optional() })
+
+const ofRun = {
+  tag: 'GitHub Runs',
+  access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
+  params: runParams,
+  query: runQuery,
+  notFound: 'run_not_found',
+} as const
 
 export const runRoutes = {
   listRuns: route({
@@ -21,30 +30,24 @@ export const runRoutes = {
     },
     query: z.object({ workspaceId: field.uuid, state: runState.optional() }),
     response: z.array(run),
+    streamedList: true,
     errors: ['validation_error', 'installation_not_found'],
   }),
   readRun: route({
+    ...ofRun,
     method: 'GET',
     path: '/v1/github/runs/:id',
     summary: 'Read a Run',
     description: 'Shows its state, branch and pull request.',
-    tag: 'GitHub Runs',
-    access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
-    params: runParams,
-    query: runQuery,
     response: run,
     errors: ['validation_error', 'run_not_found'],
-    notFound: 'run_not_found',
   }),
   promoteRun: route({
+    ...ofRun,
     method: 'POST',
     path: '/v1/github/runs/:id/promote',
     summary: 'Promote a Fast Run to a Run in a Dock',
     description: 'A Fast Run has no Dock of its own. Promote it if it needs one.',
-    tag: 'GitHub Runs',
-    access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
-    params: runParams,
-    query: runQuery,
     response: run,
     errors: [
       'validation_error',
@@ -53,7 +56,46 @@ export const runRoutes = {
       'fast_run_disabled',
       'fast_run_concurrency_exceeded',
       'github_unavailable',
+      'environment_not_found',
+      'environment_secrets_admin_only',
+      'connector_admin_only',
     ],
-    notFound: 'run_not_found',
+  }),
+  stopRun: route({
+    ...ofRun,
+    method: 'POST',
+    path: '/v1/github/runs/:id/stop',
+    summary: 'Stop a Run',
+    description:
+      'Ends the agent and everything that it started. Nothing is pushed afterwards. What was pushed before stays. A Run that has ended is returned as it is.',
+    extension: true,
+    response: run,
+    errors: ['validation_error', 'run_not_found'],
+  }),
+  readRunLog: route({
+    ...ofRun,
+    method: 'GET',
+    path: '/v1/github/runs/:id/log',
+    summary: "Read the agent's log from an offset on",
+    description: `The log may show what the Environment passes on, so only admins may read it. Each turn has a log of its own, of at most ${limits.runs.logBytesMax} bytes.`,
+    extension: true,
+    access: { ...ofRun.access, role: 'admin' },
+    query: runQuery.extend({
+      /** Default: the latest turn. */
+      turn: z.coerce.number().int().min(1).max(limits.runs.turnsMax).optional(),
+      offset: z.coerce.number().int().min(0).default(0),
+    }),
+    response: runLogPart,
+    errors: ['validation_error', 'run_not_found'],
+  }),
+  readRunCost: route({
+    ...ofRun,
+    method: 'GET',
+    path: '/v1/github/runs/:id/cost',
+    summary: 'Read what a Run has cost',
+    description: 'Counts the tokens of all turns at the door of the model.',
+    extension: true,
+    response: runCost,
+    errors: ['validation_error', 'run_not_found'],
   }),
 } as const

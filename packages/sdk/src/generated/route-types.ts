@@ -789,9 +789,24 @@ export type Run = {
   updatedAt: string
 }
 
+export type RunCost = {
+  turns: number
+  inputTokens: number
+  outputTokens: number
+  costUsd: number
+  budgetUsd: number
+}
+
 export type RunEvent = {
-  t: string
+  t: "queued" | "provisioning" | "machine_ready" | "cloned" | "agent_started" | "tests_passed" | "tests_failed" | "pushed" | "pr_opened" | "pr_updated" | "feedback" | "promoted" | "merged" | "closed" | "stopped" | "failed" | "host_lost"
   at: string
+}
+
+export type RunLogPart = {
+  turn: number
+  text: string
+  nextOffset: number
+  isComplete: boolean
 }
 
 export type RunState = "pending" | "provisioning" | "working" | "pr_opened" | "failed" | "stopped" | "done"
@@ -3080,6 +3095,47 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: Run
+  }
+  /** Stop a Run. */
+  stopRun: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        workspaceId?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: Run
+  }
+  /** Read the agent's log from an offset on. */
+  readRunLog: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        workspaceId?: string | undefined
+        turn?: number | undefined
+        offset?: number | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: RunLogPart
+  }
+  /** Read what a Run has cost. */
+  readRunCost: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        workspaceId?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: RunCost
   }
   /** Stream what changes (server-sent events); `Last-Event-ID` continues after a break. */
   readLive: {

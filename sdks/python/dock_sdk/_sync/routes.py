@@ -775,3 +775,18 @@ class Client(ClientCore):
         """Promote a Fast Run to a Run in a Dock."""
         result: models.Run = self._call(Call("POST", "/v1/github/runs/{id}/promote", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
         return result
+
+    def stop_run(self, id: str, *, workspace_id: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Run:
+        """Stop a Run."""
+        result: models.Run = self._call(Call("POST", "/v1/github/runs/{id}/stop", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def read_run_log(self, id: str, *, workspace_id: str | None = None, turn: int | None = None, offset: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.RunLogPart:
+        """Read the agent's log from an offset on."""
+        result: models.RunLogPart = self._call(Call("GET", "/v1/github/runs/{id}/log", params={"id": id}, query={"workspaceId": workspace_id, "turn": turn, "offset": offset}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def read_run_cost(self, id: str, *, workspace_id: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.RunCost:
+        """Read what a Run has cost."""
+        result: models.RunCost = self._call(Call("GET", "/v1/github/runs/{id}/cost", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
+        return result

@@ -15,6 +15,7 @@ import type { NotificationsModule } from '../../modules/notifications/index.ts'
 import type { OrganizationsModule } from '../../modules/organizations/index.ts'
 import type { PortsModule } from '../../modules/ports/index.ts'
 import type { ProcessesModule } from '../../modules/processes/index.ts'
+import type { RunsModule } from '../../modules/runs/index.ts'
 import type { SnapshotsModule } from '../../modules/snapshots/index.ts'
 import type { TemplatesModule } from '../../modules/templates/index.ts'
 import type { TerminalsModule } from '../../modules/terminals/index.ts'
@@ -36,6 +37,7 @@ import { notificationHandlers } from './notifications.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './organizations.ts'
 import { portHandlers } from './ports.ts'
 import { processHandlers } from './processes.ts'
+import { runHandlers } from './runs.ts'
 import { snapshotHandlers } from './snapshots.ts'
 import { templateHandlers } from './templates.ts'
 import { terminalHandlers } from './terminals.ts'
@@ -58,6 +60,7 @@ export type RoutedModules = {
   organizations: OrganizationsModule
   ports: PortsModule
   processes: ProcessesModule
+  runs: RunsModule
   snapshots: SnapshotsModule
   templates: TemplatesModule
   terminals: TerminalsModule
@@ -87,6 +90,7 @@ export function bindAllRoutes(modules: RoutedModules): Handlers {
     ...workspaceHandlers(modules.organizations.context),
     ...portHandlers(modules.ports.context),
     ...processHandlers(modules.processes.context),
+    ...runHandlers(modules.runs.context),
     ...snapshotHandlers(modules.snapshots.context),
     ...templateHandlers(modules.templates),
     ...terminalHandlers(modules.terminals.context),

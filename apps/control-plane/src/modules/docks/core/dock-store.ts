@@ -118,7 +118,7 @@ export async function findVisibleOperation(
       select o.id, o.target_type as "targetType", o.target_id as "targetId", o.status, m.role
       from operations o
       join memberships m on m.organization_id = o.organization_id and m.user_id = ${userId}
-      where o.id = ${id}`.execute(db)
+      where o.id = ${id} and o.target_type <> 'run'`.execute(db)
     ).rows[0] ?? null
   )
 }

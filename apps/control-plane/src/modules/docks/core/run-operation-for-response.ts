@@ -17,5 +17,6 @@ export async function runOperationForResponse(
   // Errors need no handling here: an interrupted operation stays in the table and the runner resumes it.
   await waitAtMost(clock, answerWithinMs, runner.run(operation))
   const { id, targetType, targetId, status } = operation
+  if (targetType === 'run') throw new Error('operations of Runs are not shown')
   return { id, targetType, targetId, status }
 }

@@ -34,6 +34,6 @@ export async function deleteTemplate(
   }
   await saveOperation(context, operation)
   await context.runner.run(operation)
-  const { id, targetType, targetId, status } = operation
-  return { operation: { id, targetType, targetId, status } }
+  const { id, targetId, status } = operation
+  return { operation: { id, targetType: 'template', targetId, status } }
 }

@@ -1,0 +1,37 @@
+/** GET /v1/github/runs, GET /v1/github/runs/:id */
+import type { Run, RunState } from '@dock/contract'
+import type { Member, Visitor } from '../../accounts/index.ts'
+import type { RunContext } from '../run-context.ts'
+import { findVisibleRun, listWorkspaceRuns, type ShownRun } from '../run-store.ts'
+import { viewRun } from '../run-view.ts'
+
+export type OfWorkspace = { workspaceId?: string | undefined }
+
+/** Yields the Runs of the workspace page by page. */
+export async function* listRuns(
+  { db }: Pick<RunContext, 'db'>,
+  { organizationId }: Member,
+  { workspaceId, state }: { workspaceId: string; state?: RunState | undefined },
+): AsyncGenerator<Run[]> {
+  for await (const page of listWorkspaceRuns(db, { organizationId, workspaceId, state: state ?? null }))
+    yield page.map(viewRun)
+}
+
+/** Returns the Run if the caller may see it and it is in the named workspace. Throws `run_not_found`. */
+export async function requireRun(
+  { db }: Pick<RunContext, 'db'>,
+  caller: Visitor,
+  id: string,
+  { workspaceId }: OfWorkspace,
+): Promise<ShownRun> {
+  return caller.admit(await findVisibleRun(db, caller.userId, id, workspaceId ?? null))
+}
+
+export async function readRun(
+  context: Pick<RunContext, 'db'>,
+  caller: Visitor,
+  id: string,
+  query: OfWorkspace,
+): Promise<Run> {
+  return viewRun(await requireRun(context, caller, id, query))
+}

@@ -1,0 +1,24 @@
+/** POST /v1/github/runs/:id/stop */
+import { liveRunStates, type Run } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import type { RunContext } from '../run-context.ts'
+import { viewRun } from '../run-view.ts'
+import { askToStop } from '../stop-requests.ts'
+import { type OfWorkspace, requireRun } from './read-runs.ts'
+
+/** Asks for the end of the Run, and returns the Run. Repeating it is harmless. */
+export async function stopRun(
+  context: RunContext,
+  caller: Visitor,
+  id: string,
+  query: OfWorkspace,
+): Promise<Run> {
+  const run = await requireRun(context, caller, id, query)
+  if (!liveRunStates.includes(run.state)) return viewRun(run)
+  await askToStop(context.db, {
+    runId: id,
+    reason: 'Stopped by a member of the workspace.',
+    now: context.clock.now(),
+  })
+  return viewRun(await requireRun(context, caller, id, query))
+}

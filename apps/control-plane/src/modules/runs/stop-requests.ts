@@ -1,0 +1,32 @@
+/** Requests to end Runs. They are saved; the Run's saga ends what runs. */
+import { liveRunStates } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+import { insertRunEvents } from './move-run.ts'
+
+/**
+ * Saves that a Run must end. A Run on which no saga works ends at once: one that waits for its machine, or whose pull
+ * request is open. The door closes in the same statement, so that nothing is pushed afterwards.
+ */
+export async function askToStop(
+  db: Db | Tx,
+  { runId, reason, now }: { runId: string; reason: string; now: Date },
+): Promise<void> {
+  await askRunsToStop(db, sql<boolean>`r.id = ${runId}`, { reason, now })
+}
+
+/** Like {@link askToStop}, for all live Runs `r` that the condition selects. Returns their number. */
+export async function askRunsToStop(
+  db: Db | Tx,
+  which: RawBuilder<boolean>,
+  { reason, now }: { reason: string; now: Date },
+): Promise<number> {
+  const { rows } = await sql`
+    with asked as (update runs r set stop_reason = coalesce(r.stop_reason, ${reason}), door_open = false,
+        state = case when r.state in ('pending', 'pr_opened') then 'stopped' else r.state end, updated_at = ${now}
+      where ${which} and r.state = any(${liveRunStates}) returning r.id, r.state),
+    ended as (select id from asked where state = 'stopped'),
+    told as (${insertRunEvents(sql`ended`, ['stopped'], now)})
+    select id from asked`.execute(db)
+  return rows.length
+}
