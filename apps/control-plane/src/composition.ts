@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
+import { createServeRunDoor } from './gateways/git/index.ts'
 import { createPortGateway } from './gateways/ports/index.ts'
 import { createSshGateway, type SshGateway } from './gateways/ssh/index.ts'
 import { createStripeProvider } from './gateways/stripe/index.ts'
@@ -80,19 +81,11 @@ export type CompositionOptions = {
   publicWeb?: PublicWeb
   /** Replaces the payment company. */
   billingProvider?: BillingProvider
-  /** Receives what people ask for at GitHub. */
+  /** Replaces what receives the wishes of people at GitHub. */
   runs?: RunSink
 }
 
 const healthTimeoutMs = 2_000
-
-/** Stands in until Runs exist: nothing is started. */
-const noRuns: RunSink = {
-  startRun: async () => ({ outcome: 'refused', runId: null }),
-  signalRun: async () => false,
-  isRunPullRequest: async () => false,
-  wake: () => undefined,
-}
 
 export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { config, clock, logger, authSecret } = options
@@ -102,6 +95,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const rateLimits = createRateLimits(counters)
   const metrics = createMetrics()
   const precedence = new Precedence()
+  const connectors = createConnectorsModule({ db, clock, logger, sealer, social: config.social })
   const docks = createDockModules({
     db,
     clock,
@@ -119,7 +113,9 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     billing: config.billing,
     limits: config.limits.organization,
     gitServers: config.gitServers,
-    grantFor: createConnectorsModule({ db, clock, logger, sealer, social: config.social }).grantFor,
+    // While a Run drives a Dock, git there reaches the Run's repository and nothing else.
+    serveRun: (...request) => serveRun(...request),
+    grantFor: async (dock) => (await runs.grantFor(dock)) ?? connectors.grantFor(dock),
     store: openObjectStore(
       config.objectStoreUrl,
       join(config.controlDir, 'objects'),
@@ -188,8 +184,15 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     wakeRemoval: organizations.removal.wake,
     forgetMails: mail.transport.forget,
   })
+  // The two modules call each other: GitHub's triggers start Runs, and Runs write to GitHub.
+  const runSink: RunSink = {
+    startRun: (tx, trigger) => (options.runs ?? runs.sink).startRun(tx, trigger),
+    signalRun: (tx, signal) => (options.runs ?? runs.sink).signalRun(tx, signal),
+    isRunPullRequest: (...of) => (options.runs ?? runs.sink).isRunPullRequest(...of),
+    wake: () => (options.runs ?? runs.sink).wake(),
+  }
   const github = createGithubModule({
-    ...{ db, clock, logger, sealer, rateLimits, runs: options.runs ?? noRuns, settings: config.githubApp },
+    ...{ db, clock, logger, sealer, rateLimits, runs: runSink, settings: config.githubApp },
     ...{ githubUrl: config.gitServers.github, apiUrl: config.apiUrl, appUrl: config.appUrl },
   })
   const instance = createInstanceModule({
@@ -218,7 +221,11 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const processes = createProcessesModule({ db, clock, rateLimits, hosts, activity, accessSignals })
-  const runs = createRunsModule({ db, clock, docks: docks.context })
+  const runs = createRunsModule({
+    ...{ db, clock, logger, sealer, owner: docks.owner, docks: docks.context, gateway: docks.gateway },
+    ...{ github: github.operations, gitServer: config.gitServers.github, appUrl: config.appUrl },
+  })
+  const serveRun = createServeRunDoor({ door: runs.door, servers: config.modelServers })
   const live = createLiveModule({ db, clock, logger })
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
@@ -317,7 +324,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       mail.start()
       organizations.removal.start()
       keyUpkeep.start()
-      for (const module of [accounts, closure, github, keys, notifications, webhooks]) module.start()
+      for (const module of [accounts, closure, github, keys, notifications, runs, webhooks]) module.start()
       listener = listen({
         url: options.database.url,
         on: {
@@ -349,6 +356,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await listener?.close()
       await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
       await Promise.all([docks.stop(), github.stop(), webhooks.stop()])
+      runs.stop()
       billing.stop()
       closure.stop()
       keys.stop()

@@ -1,6 +1,7 @@
 /** Everything an operator can set for the control plane, read once from the environment. */
 import { createPrivateKey } from 'node:crypto'
 import { resolve } from 'node:path'
+import type { KeyProvider } from '@dock/contract'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { StripeSettings } from './gateways/stripe/index.ts'
@@ -34,6 +35,13 @@ const copyTimes = Object.fromEntries(copyTimeNames.map((name) => [name, copyTime
   typeof copyTime
 >
 
+/** The address of a provider's API, without the version and a trailing slash. */
+const modelUrl = (usual: string) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .default(usual)
+    .transform((url) => url.replace(/\/+$/, ''))
+
 const schema = z.object({
   PORT: port.default(8080),
   DOCK_BIND: z.string().default('127.0.0.1'),
@@ -56,6 +64,10 @@ const schema = z.object({
   GITHUB_URL: z.url({ protocol: /^https?$/ }).default('https://github.com'),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
+  MODEL_ANTHROPIC_URL: modelUrl('https://api.anthropic.com'),
+  MODEL_OPENAI_URL: modelUrl('https://api.openai.com'),
+  MODEL_OPENROUTER_URL: modelUrl('https://openrouter.ai/api'),
+  MODEL_OPENCODE_URL: modelUrl('https://opencode.ai/zen'),
   GITHUB_APP_ID: z.coerce.number().int().positive().optional(),
   GITHUB_APP_SLUG: z
     .string()
@@ -138,6 +150,8 @@ export type Config = {
   githubApp: AppSettings | null
   /** Base URLs of the git providers. Set whether or not sign-in with them is configured. */
   gitServers: GitServers
+  /** Base URLs of the providers of models, by provider. */
+  modelServers: Readonly<Record<KeyProvider, string>>
   /** Sign-in with the hosted assistant's provider; undefined: off. */
   chatgpt: DeviceFlowSettings | undefined
   authSecret: string | undefined
@@ -340,6 +354,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     social: socialLogins(values),
     githubApp: githubApp(values),
     gitServers: gitServers(values),
+    modelServers: {
+      anthropic: values.MODEL_ANTHROPIC_URL,
+      openai: values.MODEL_OPENAI_URL,
+      openrouter: values.MODEL_OPENROUTER_URL,
+      opencode: values.MODEL_OPENCODE_URL,
+    },
     chatgpt: deviceFlow(values),
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,

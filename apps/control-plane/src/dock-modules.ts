@@ -5,7 +5,7 @@ import { type Clock, type Logger, type Precedence, waitAtMost } from '@dock/foun
 import type { Db } from './database/database.ts'
 import { createOperationRunner, type OperationRunner, removeOperations } from './engine/index.ts'
 import { createFleetGateway, createFleetServer, type FleetServer } from './gateways/fleet/index.ts'
-import { createGitDoor } from './gateways/git/index.ts'
+import { createGitDoor, type ServeRun } from './gateways/git/index.ts'
 import type { GrantFor } from './modules/connectors/index.ts'
 import {
   type CopiesModule,
@@ -46,6 +46,8 @@ export type DockModules = {
   enrolment: Enrolment
   hostEvents: HostEvents
   runner: OperationRunner
+  /** Identifies this process on leases. */
+  owner: string
   docks: DocksModule
   context: DockContext
   copies: CopiesModule
@@ -89,6 +91,8 @@ export function createDockModules(options: {
   /** Base URLs of the git providers, and the credentials that git in a Dock may use. */
   gitServers: GitServers
   grantFor: GrantFor
+  /** Serves requests of Runs at the git door that are none of git's. */
+  serveRun?: ServeRun
   /** Holds the durable copies. */
   store: ObjectStore
   copySettings: CopySettings
@@ -156,6 +160,7 @@ export function createDockModules(options: {
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: gitServers, grantFor: options.grantFor },
     organizationOf: docks.organizationOf,
+    ...(options.serveRun ? { serveRun: options.serveRun } : {}),
   })
   const reception = hosts.receive({
     reactions: docks.reactions,
@@ -167,7 +172,7 @@ export function createDockModules(options: {
     onBulkLink: copies.noticeHost,
   })
   return {
-    ...{ gateway, fleet, hosts, runner, docks, copies, environments, images, snapshots, templates },
+    ...{ gateway, fleet, hosts, runner, owner, docks, copies, environments, images, snapshots, templates },
     enrolment: hosts.enrolment,
     hostEvents: reception.events,
     context: docks.context,

@@ -71,6 +71,11 @@ export const allSettings: readonly Setting[] = [
     sets: 'sign-in with GitHub; callback `<url>/api/auth/callback/github`; the URL names an Enterprise server',
   },
   {
+    names: ['MODEL_ANTHROPIC_URL', 'MODEL_OPENAI_URL', 'MODEL_OPENROUTER_URL', 'MODEL_OPENCODE_URL'],
+    usual: 'the addresses of these providers',
+    sets: 'where GitHub Runs reach their models, without `/v1`; for a proxy of the operator',
+  },
+  {
     names: [
       'GITHUB_APP_ID',
       'GITHUB_APP_SLUG',
@@ -292,7 +297,7 @@ export const internalVariables: Readonly<Record<string, string>> = {
 export const dockVariables: readonly string[] = [
   ...['DOCK_API_KEY', 'DOCK_ID', 'DOCK_BYTES', 'DOCK_HOSTNAME', 'DOCK_NAMESERVER', 'DOCK_NEW_IDENTITY'],
   ...['DOCK_MACHINE_ID', 'DOCK_FOLDER', 'DOCK_REPOSITORY', 'DOCK_URL', 'DOCK_BRANCH', 'DOCK_SETUP'],
-  'DOCK_EXEC_ID',
+  ...['DOCK_EXEC_ID', 'DOCK_PROMPT_FILE'],
 ]
 
 /** Returns README's table of settings. */

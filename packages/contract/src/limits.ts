@@ -32,7 +32,14 @@ export const limits = {
     inFlightPerDockMax: 4,
   },
   /** GitHub Runs: turns of one Run, bytes of the log of one turn and of one answer, and minutes in `pending`. */
-  runs: { turnsMax: 10, logBytesMax: 4 * 1024 * 1024, logPartBytesMax: 256 * 1024, pendingMinutesMax: 30 },
+  runs: {
+    turnsMax: 10,
+    logBytesMax: 4 * mebibyte,
+    logPartBytesMax: 256 * kibibyte,
+    pendingMinutesMax: 30,
+    repoLengthMax: 200,
+    instructionBytesMax: 64 * kibibyte,
+  },
   /** Processes with streams, of all kinds together, that run in a Dock at the same time. */
   attachedProcessesPerDockMax: 64,
   idempotencyKeyLength: { min: 1, max: 255 },

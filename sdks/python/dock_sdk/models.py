@@ -1228,6 +1228,16 @@ class StartGithubLinkBody(TypedDict):
     workspaceId: str
 
 
+class _StartRunBodyRequired(TypedDict):
+    workspaceId: str
+    repo: str
+    issueNumber: int
+
+
+class StartRunBody(_StartRunBodyRequired, total=False):
+    instruction: str
+
+
 class StatsAggregate(TypedDict):
     cpuPercent: float
     memBytes: float

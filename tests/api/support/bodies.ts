@@ -40,6 +40,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
     enabled: true,
   }),
   setPersonalNotificationPreference: () => ({ type: 'disk_full', emailEnabled: true }),
+  startRun: ({ workspaceId }) => ({ workspaceId, repo: 'acme/app', issueNumber: 1 }),
   createGithubApp: () => ({ code: 'x', state: 'x' }),
   startGithubLink: ({ workspaceId }) => ({ workspaceId }),
   authorizeGithubLink: ({ workspaceId }) => ({ workspaceId, state: 'x', code: 'x' }),

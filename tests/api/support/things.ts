@@ -229,7 +229,13 @@ export const things: Readonly<Record<string, Make>> = {
           state: 'done',
           branch: 'dock/issue-1-abcdef',
         },
-        ...{ base_branch: 'main', agent: 'command', settings: '{}', created_at: now, updated_at: now },
+        ...{
+          base_branch: 'main',
+          agent: 'command',
+          settings: '{"budgetUsd":5}',
+          created_at: now,
+          updated_at: now,
+        },
       })
       .execute()
     return id

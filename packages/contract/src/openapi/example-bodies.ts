@@ -66,6 +66,12 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   SetPersonalNotificationPreferenceBody: { type: 'disk_warning', emailEnabled: true },
   SetProviderKeyBody: { organizationId, provider: 'anthropic', key: 'sk-example-0123456789abcdef' },
   SignalDockProcessBody: { signal: 'TERM', target: 'group' },
+  StartRunBody: {
+    workspaceId: ids.workspace,
+    repo: 'acme/api',
+    issueNumber: 42,
+    instruction: 'Keep the public API as it is.',
+  },
   StartDockProcessBody: { command: 'npm run dev', stdin: true },
   StartGithubLinkBody: { workspaceId: ids.workspace },
   StopDockBody: { force: false },

@@ -42,6 +42,45 @@ export const runRoutes = {
     response: run,
     errors: ['validation_error', 'run_not_found'],
   }),
+  startRun: route({
+    method: 'POST',
+    path: '/v1/github/runs',
+    summary: 'Start a Run on an issue',
+    description:
+      'The repository must be linked to the workspace. The machine belongs to the person who linked it, and may hold what only admins may see, so only admins start Runs by hand. Send an `idempotency-key`, so that a repeated request starts no second Run.',
+    tag: 'GitHub Runs',
+    extension: true,
+    access: {
+      credentials: 'caller',
+      scope: { workspace: 'body.workspaceId' },
+      role: 'admin',
+      outsider: 'installation_not_found',
+    },
+    status: 201,
+    headers: ['idempotency-key'],
+    body: z.strictObject({
+      workspaceId: field.uuid,
+      /** `owner/name`. */
+      repo: z
+        .string()
+        .min(3)
+        .max(limits.runs.repoLengthMax)
+        .regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'),
+      issueNumber: z.int().min(1).max(2_147_483_647),
+      /** What the agent shall do. */
+      instruction: field.textOfBytes(0, limits.runs.instructionBytesMax).default(''),
+    }),
+    response: run,
+    errors: [
+      'validation_error',
+      'installation_not_found',
+      'not_found',
+      'conflict',
+      'fast_run_disabled',
+      'github_unavailable',
+      'unavailable',
+    ],
+  }),
   promoteRun: route({
     ...ofRun,
     method: 'POST',

@@ -149,6 +149,7 @@ export const routeTable = {
   updateInstallationSettings: 'PATCH /v1/github/installations/:id/settings',
   listRuns: 'GET /v1/github/runs',
   readRun: 'GET /v1/github/runs/:id',
+  startRun: 'POST /v1/github/runs i',
   promoteRun: 'POST /v1/github/runs/:id/promote',
   stopRun: 'POST /v1/github/runs/:id/stop',
   readRunLog: 'GET /v1/github/runs/:id/log',

@@ -3083,6 +3083,20 @@ export type RouteTypes = {
     } & RequestOptions
     response: Run
   }
+  /** Start a Run on an issue. */
+  startRun: {
+    request: {
+      params?: never
+      query?: never
+      body: {
+        workspaceId: string
+        repo: string
+        issueNumber: number
+        instruction?: string | undefined
+      }
+    } & RequestOptions
+    response: Run
+  }
   /** Promote a Fast Run to a Run in a Dock. */
   promoteRun: {
     request: {

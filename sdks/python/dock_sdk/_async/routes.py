@@ -765,6 +765,11 @@ class AsyncClient(AsyncClientCore):
         result: List[models.Run] = await self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def start_run(self, body: models.StartRunBody, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Run:
+        """Start a Run on an issue."""
+        result: models.Run = await self._call(Call("POST", "/v1/github/runs", body=body, headers={"idempotency-key": idempotency_key, **(headers or {})}, takes_key=True, timeout=timeout))
+        return result
+
     async def read_run(self, id: str, *, workspace_id: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Run:
         """Read a Run."""
         result: models.Run = await self._call(Call("GET", "/v1/github/runs/{id}", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))

@@ -60,6 +60,7 @@ export type RunTurnsTable = {
   output_tokens: Generated<number>
   cost_micro_usd: Generated<number>
   log_bytes: Generated<number>
+  source_bytes: Generated<number>
   started_at: NullableTimestamp
   ended_at: NullableTimestamp
   created_at: ColumnType<Date, Date, never>

@@ -27,6 +27,9 @@ import { DoorRefusal, sendRefusal } from './door-refusal.ts'
 import { forwardToProvider } from './forward-to-provider.ts'
 import { type GitRequest, readGitRequest } from './git-request.ts'
 import { formatRejectionReport, readPushHead } from './receive-pack.ts'
+import { type createServeRunDoor, isRunRequest } from './serve-run-door.ts'
+
+export type ServeRun = ReturnType<typeof createServeRunDoor>
 
 const headerBytesMax = 16 * 1024
 /** A refused push is read to its end up to this size. git shows the reason only after it has sent everything. */
@@ -80,6 +83,8 @@ export function createGitDoor(parts: {
   servers: GitServers
   grantFor: GrantFor
   organizationOf: OrganizationOf
+  /** Serves requests of Runs that are none of git's. Omitted: there are no Runs. */
+  serveRun?: ServeRun
   times?: Partial<GitDoorTimes>
 }): GitDoor {
   const { logger, hosts, servers, grantFor } = parts
@@ -135,6 +140,7 @@ export function createGitDoor(parts: {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> => {
+    if (parts.serveRun && isRunRequest(request.url ?? '')) return parts.serveRun(dock, request, response)
     const asked: GitRequest = readGitRequest(request)
     const { repository, service, isDiscovery } = asked
     const grant = await grantFor(dock)

@@ -1,2 +1,3 @@
 /** Public face of the git gateway. */
-export { createGitDoor, type GitDoor } from './git-door.ts'
+export { createGitDoor, type GitDoor, type ServeRun } from './git-door.ts'
+export { createServeRunDoor, type ModelServers } from './serve-run-door.ts'

@@ -6,6 +6,7 @@ import {
   readRun,
   readRunCost,
   readRunLog,
+  startRun,
   stopRun,
 } from '../../modules/runs/index.ts'
 import type { Handlers } from '../handler.ts'
@@ -14,6 +15,7 @@ export function runHandlers(context: RunContext): Handlers {
   return {
     listRuns: async ({ caller, query }) => listRuns(context, caller, query),
     readRun: ({ caller, params, query }) => readRun(context, caller, params.id, query),
+    startRun: ({ caller, body, idempotencyKey }) => startRun(context, caller, body, idempotencyKey),
     promoteRun: ({ caller, params, query }) => promoteRun(context, caller, params.id, query),
     stopRun: ({ caller, params, query }) => stopRun(context, caller, params.id, query),
     readRunLog: ({ caller, params, query }) => readRunLog(context, caller, params.id, query),

@@ -11,6 +11,7 @@ export {
 export { type AccountsModule, createAccountsModule } from './create-accounts-module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
+export { isOpenAccount } from './is-open-account.ts'
 export { createMember, type Member, type Membership } from './member.ts'
 export { pruneSignIns } from './prune-sign-ins.ts'
 export { retentionEnabled } from './retention-enabled.ts'

@@ -1,7 +1,7 @@
 /** The checks before every call on a process. */
 import { isReadyDockState, type ServiceError } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
-import { type DockRow, requireDock, requireSecretsAccess } from '../docks/index.ts'
+import { type DockRow, requireDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
 import type { KeptPlace } from '../hosts/index.ts'
 import type { ProcessContext } from './process-context.ts'
 import { NotStarted, tooManyReaders, toProcessFailure } from './process-failure.ts'
@@ -27,6 +27,7 @@ export async function requireProcessAccess(
     rateLimits.take(`${counted}PerCaller`, caller.userId),
   ])
   requireSecretsAccess(dock)
+  requireNotDriven(dock)
   // Counted after the access check, so that strangers cannot use up the Dock's rate limit.
   await rateLimits.take(`${counted}PerDock`, id)
   return dock

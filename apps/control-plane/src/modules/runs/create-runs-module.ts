@@ -1,7 +1,81 @@
+/** Constructs the module of GitHub Runs. */
+import type { Clock, Logger } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import { createTimers } from '../../engine/index.ts'
+import type { Sealer } from '../../sealing/index.ts'
+import type { GrantFor } from '../connectors/index.ts'
+import type { DockContext } from '../docks/index.ts'
+import { findInstallationForRun, type RunSink } from '../github/index.ts'
+import type { HostGateway } from '../hosts/index.ts'
+import { createRunDoor, type RunDoor } from './door/run-at-door.ts'
+import type { RunPlan } from './insert-run.ts'
+import { createRunGrants } from './machine/run-grant.ts'
 import type { RunContext } from './run-context.ts'
+import { sweepEveryMs, sweepRuns } from './run-sweep.ts'
+import type { RunGithub, TurnParts } from './saga/turn-context.ts'
+import { createTurnSaga } from './saga/turn-saga.ts'
+import { createRunSink } from './signals/create-run-sink.ts'
 
-export type RunsModule = { context: RunContext }
+export type RunsModule = {
+  context: RunContext
+  /** Takes triggers and signals of GitHub. */
+  sink: RunSink
+  /** What git may do in the Dock of a Run. Null for every other Dock. */
+  grantFor: GrantFor
+  /** The doors of models and of reports. */
+  door: RunDoor
+  start(): void
+  stop(): void
+}
 
-export function createRunsModule({ db, clock, docks }: RunContext): RunsModule {
-  return { context: { db, clock, docks } }
+export function createRunsModule(needs: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  sealer: Sealer
+  /** Identifies this process on leases. */
+  owner: string
+  docks: DockContext
+  gateway: HostGateway
+  github: RunGithub
+  /** Base URL of the git server, without a trailing slash. */
+  gitServer: string
+  appUrl: string
+}): RunsModule {
+  const { db, clock, logger, sealer, owner, docks, gateway, github, gitServer, appUrl } = needs
+  const { runner } = docks
+  const door = createRunDoor({ db, sealer })
+  const parts: TurnParts = {
+    ...{ db, clock, logger, owner, docks, gateway, github, gitServer, door, wake: runner.wake },
+    linkOf: (runId) => `${appUrl}/runs/${runId}`,
+  }
+  runner.register([createTurnSaga(parts)])
+  const timers = createTimers({
+    clock,
+    logger,
+    tasks: [{ name: 'runs', everyMs: sweepEveryMs, run: () => sweepRuns(parts) }],
+  })
+  return {
+    context: { db, clock, docks, github, planOf, wake: runner.wake },
+    sink: createRunSink({ now: () => clock.now(), planOf, wake: runner.wake }),
+    grantFor: createRunGrants({ db, github }),
+    door,
+    start: timers.start,
+    stop: timers.stop,
+  }
+}
+
+const planOf = async (db: Db, installationId: string): Promise<RunPlan | null> => {
+  const found = await findInstallationForRun(db, installationId)
+  if (!found) return null
+  const { createdBy, agent, testCommand, settings } = found
+  const { executionTarget, environmentId, budgetCents, timeoutSeconds } = settings
+  const { model, commandTemplate, allowWorkflowFiles } = settings
+  return {
+    ...{ createdBy, agent, testCommand, executionTarget },
+    settings: {
+      ...{ environment: environmentId, budgetUsd: budgetCents / 100, timeoutSeconds },
+      ...{ model, commandTemplate, allowWorkflowFiles },
+    },
+  }
 }

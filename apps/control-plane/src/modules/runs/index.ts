@@ -1,8 +1,11 @@
 /** Public interface of the runs module: GitHub Runs, the work of coding agents on issues. */
 
 export { createRunsModule, type RunsModule } from './create-runs-module.ts'
+export { createUsageReader } from './door/read-usage.ts'
+export { type RunAtDoor, type RunDoor, reportBytesMax } from './door/run-at-door.ts'
 export { promoteRun } from './routes/promote-run.ts'
 export { readRunCost, readRunLog } from './routes/read-run-log.ts'
 export { listRuns, readRun } from './routes/read-runs.ts'
+export { startRun } from './routes/start-run.ts'
 export { stopRun } from './routes/stop-run.ts'
 export type { RunContext } from './run-context.ts'

@@ -2,9 +2,15 @@
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { DockContext } from '../docks/index.ts'
+import type { PlanOf } from './insert-run.ts'
+import type { RunGithub } from './saga/turn-context.ts'
 
 export type RunContext = {
   db: Db
   clock: Clock
   docks: DockContext
+  github: RunGithub
+  planOf: PlanOf
+  /** Wakes the runner, so that a turn that was saved starts. */
+  wake(): void
 }

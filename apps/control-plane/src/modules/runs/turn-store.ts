@@ -1,6 +1,8 @@
 /** The turns of Runs: their log and what they cost. */
+import { limits } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import type { RunText } from '../github/index.ts'
 
 /** Returns the log of a turn from an offset on, at most about `bytesMax`. Offsets are those of whole pieces. */
 export async function readLog(
@@ -40,4 +42,43 @@ export async function readCost(
       coalesce(sum(output_tokens), 0)::bigint as "outputTokens", coalesce(sum(cost_micro_usd), 0)::bigint as "costMicroUsd"
     from run_turns where run_id = ${runId}`.execute(db)
   return rows[0]!
+}
+
+export type TurnRow = {
+  id: string
+  runId: string
+  number: number
+  actor: string
+  instruction: string
+  text: RunText
+  hasOutsiderText: boolean
+  /** What the agent claims to have done. */
+  report: string | null
+  logBytes: number
+  sourceBytes: number
+  costMicroUsd: number
+}
+
+export async function findTurn(db: Db, runId: string, turnId: string): Promise<TurnRow | null> {
+  const { rows } =
+    await sql<TurnRow>`select t.id, t.run_id as "runId", t.number, t.actor, t.instruction, t.text,
+      t.has_outsider_text as "hasOutsiderText", t.report, t.log_bytes as "logBytes", t.source_bytes as "sourceBytes",
+      t.cost_micro_usd as "costMicroUsd"
+    from run_turns t where t.id = ${turnId} and t.run_id = ${runId}`.execute(db)
+  return rows[0] ?? null
+}
+
+/**
+ * Adds output that was read from `from` on to the turn's log. Text that is not valid is replaced. What exceeds the limit is
+ * dropped. Output that was added before is not added again.
+ */
+export async function appendLog(db: Db, turnId: string, from: number, bytes: Buffer): Promise<void> {
+  const text = bytes.toString('utf8').replaceAll('\0', '\ufffd')
+  await sql`
+    with grown as (update run_turns t set source_bytes = ${from + bytes.length}::bigint,
+        log_bytes = t.log_bytes + case when t.log_bytes < ${limits.runs.logBytesMax}::bigint then octet_length(${text}) else 0 end
+      where t.id = ${turnId} and t.source_bytes <= ${from}::bigint returning t.id, t.log_bytes),
+    before as (select t.log_bytes from run_turns t where t.id = ${turnId})
+    insert into run_logs (turn_id, at_byte, text)
+    select g.id, b.log_bytes, ${text} from grown g, before b where g.log_bytes > b.log_bytes`.execute(db)
 }

@@ -1,6 +1,7 @@
 /** Claims a new Dock, under a given or generated name and on a host, and boots it. */
 import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
+import type { RawBuilder } from 'kysely'
 import { throwNoPlacement, type WarmDock, type WarmPoolKind } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { type ClaimRefusal, claimNewDock, DockIdTaken, type NewDock } from '../core/dock-claim.ts'
@@ -27,6 +28,8 @@ export type DockPlan = Pick<NewDock, 'why' | 'key' | 'source'> & {
   /** What the start is to do. The host name follows from the Dock's name. */
   start: Omit<StartData, 'command'> & { command: Omit<StartData['command'], 'hostname'> }
   placement: Omit<NewDock['placement'], 'linked' | 'avoid'>
+  /** Further parts of the claim, each in the form `name as (…)`. */
+  also?: ((now: Date) => readonly RawBuilder<unknown>[]) | undefined
 }
 
 type Claim = { kind: 'claimed'; operation: StartOperation } | ClaimRefusal
@@ -122,6 +125,7 @@ const claimNamed = async (
     const operation = newStart(plan, id, name)
     try {
       const placement = placementOf(context, plan)
+      const now = context.clock.now()
       const outcome = await claimNewDock(context.db, {
         ...{ operation, why: plan.why, key: plan.key, ...(plan.source ? { source: plan.source } : {}) },
         dock: { ...plan.dock, id, name, envSealed, setupScriptSealed },
@@ -130,7 +134,8 @@ const claimNamed = async (
         lease: context.runner.lease(),
         policy: context.policy,
         quota: quotaOf(context, organizationId),
-        now: context.clock.now(),
+        now,
+        ...(plan.also ? { also: plan.also(now) } : {}),
       })
       if (outcome.kind !== 'claimed') return outcome
       return { kind: 'claimed', operation: { ...operation, hostId: outcome.hostId } }

@@ -10,12 +10,16 @@ import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 
-/** Creates a Dock and returns it when it is ready. Requests with the same idempotency key create one Dock. */
+/**
+ * Creates a Dock and returns it when it is ready. Requests with the same idempotency key create one Dock. `also` returns
+ * further parts of the statement that saves the Dock, which read its row from the relation `born`.
+ */
 export async function createDock(
   context: DockContext,
   caller: Visitor,
   body: CreateDockBody,
   key: string | undefined,
+  also?: DockPlan['also'],
 ): Promise<Dock> {
   const since = keysSince(context.clock.now())
   const lookup = () =>
@@ -34,7 +38,7 @@ export async function createDock(
     const warm = body.from === undefined ? { image, cpus, memoryMiB, diskGiB } : null
     return claimAndStart(
       context,
-      { ...plan, key: key === undefined ? null : { key, fingerprint, keysSince: since } },
+      { ...plan, also, key: key === undefined ? null : { key, fingerprint, keysSince: since } },
       warm,
     )
   })
@@ -46,7 +50,7 @@ const planCreate = async (
   caller: Visitor,
   { organizationId, role, binding }: CreateContext,
   body: CreateDockBody,
-): Promise<Omit<DockPlan, 'key'>> => {
+): Promise<Omit<DockPlan, 'key' | 'also'>> => {
   if (binding === null) throw new ServiceError('environment_not_found')
   const { noEnv } = body
   requireLaunch(binding, role, noEnv)

@@ -98,6 +98,8 @@ export type NewDock = {
   quota: Quota
   lease: Lease
   now: Date
+  /** Further parts of the statement, each in the form `name as (…)`. They read the new row from `born`. */
+  also?: readonly RawBuilder<unknown>[]
   /** Branch only: the operation that locks the source Dock, and the Snapshot that it takes. */
   source?: {
     operation: OperationRow<VersionedData>
@@ -172,6 +174,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
         ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
     sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
     sql`intent as (${insertOperation(operation, { from: sql`born`, host: sql`born.host_id`, ...leased })})`,
+    ...(input.also ?? []),
   ]
   if (source) {
     parts.push(

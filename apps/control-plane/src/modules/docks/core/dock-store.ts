@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { DockRow, VisibleDock } from './dock.ts'
 import { type Binding, barsMembers, bindingColumns } from './environment-gate.ts'
+import { isDrivenByRun } from './run-gate.ts'
 import { yieldsToDelete } from './yields-to-delete.ts'
 
 /** Columns of a {@link DockRow}, for the table alias `d`. */
@@ -20,7 +21,7 @@ export async function findVisibleDock(db: Db, userId: string, id: string): Promi
   return (
     (
       await sql<VisibleDock>`
-      select ${dockColumns}, m.role, ${barsMembers} as "barsMembers" from docks d
+      select ${dockColumns}, m.role, ${isDrivenByRun} as "isDriven", ${barsMembers} as "barsMembers" from docks d
       join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
       where d.id = ${id}`.execute(db)
     ).rows[0] ?? null
@@ -181,7 +182,7 @@ export async function findDockOfKey(
   return (
     (
       await sql<VisibleDock & { isBeingMade: boolean }>`
-      select ${dockColumns}, m.role, ${barsMembers} as "barsMembers", o.status <> 'completed' as "isBeingMade"
+      select ${dockColumns}, m.role, ${isDrivenByRun} as "isDriven", ${barsMembers} as "barsMembers", o.status <> 'completed' as "isBeingMade"
       from idempotency_keys k
       join memberships m on m.organization_id = k.organization_id and m.user_id = ${input.userId}
       join docks d on d.id = k.dock_id and d.organization_id = k.organization_id

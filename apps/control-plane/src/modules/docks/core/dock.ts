@@ -41,4 +41,6 @@ export type VisibleDock = DockRow & {
   role: Role
   /** True if the Dock may contain secrets that only admins may see. */
   barsMembers: boolean
+  /** True if a Run drives the Dock now. */
+  isDriven: boolean
 }

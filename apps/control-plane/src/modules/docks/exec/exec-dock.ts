@@ -2,6 +2,7 @@
 import { type ExecResult, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
+import { requireNotDriven } from '../core/run-gate.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { execOnce } from './exec-once.ts'
 import { type ExecBody, runCommand } from './run-command.ts'
@@ -23,6 +24,7 @@ export async function execInDock(
     rateLimits.take('execPerCaller', caller.userId),
   ])
   requireSecretsAccess(dock)
+  requireNotDriven(dock)
   // Counted after the access check, so that strangers cannot use up the Dock's rate limit.
   await rateLimits.take('execPerDock', id)
   const outcome =

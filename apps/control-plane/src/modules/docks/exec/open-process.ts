@@ -3,6 +3,7 @@ import type { Visitor } from '../../accounts/index.ts'
 import type { ProcessRequest, RemoteProcess } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
+import { requireNotDriven } from '../core/run-gate.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { processRefusal, toExecFailure } from './host-failure.ts'
 import { requireReady } from './run-command.ts'
@@ -15,6 +16,7 @@ export async function requireExecAccess(
 ): ReturnType<typeof requireDock> {
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
+  requireNotDriven(dock)
   return dock
 }
 

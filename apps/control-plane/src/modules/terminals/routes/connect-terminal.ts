@@ -1,7 +1,7 @@
 /** GET /v1/docks/:id/terminal, before the WebSocket upgrade: exchanges a ticket for an open terminal. */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { findVisibleDock, requireSecretsAccess } from '../../docks/index.ts'
+import { findVisibleDock, requireNotDriven, requireSecretsAccess } from '../../docks/index.ts'
 import type { TerminalConnection, TerminalSize } from '../../hosts/index.ts'
 import { attachProcess, requireAttachable } from '../attach-process.ts'
 import { toAttachFailure, toTerminalFailure } from '../host-failure.ts'
@@ -38,6 +38,7 @@ export async function connectTerminal(
   const dock = await findVisibleDock(context.db, holder.userId, id)
   if (!dock) throw new ServiceError('dock_not_found')
   requireSecretsAccess(dock)
+  requireNotDriven(dock)
   const { id: dockId, hostId, generation } = dock
   if (!isReadyDockState(dock.state) || hostId === null) throw new ServiceError('dock_not_running')
   const close = context.open.add(dockId, holder.userId)

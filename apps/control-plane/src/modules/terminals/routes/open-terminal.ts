@@ -8,7 +8,7 @@ import {
   type TerminalTicket,
 } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
+import { requireDock, requireNotDriven, requireSecretsAccess } from '../../docks/index.ts'
 import { requireAttachable } from '../attach-process.ts'
 import { toAttachFailure } from '../host-failure.ts'
 import type { TerminalContext } from '../terminal-context.ts'
@@ -27,6 +27,7 @@ export async function openTerminal(
   const { db, clock } = context
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
+  requireNotDriven(dock)
   const { organizationId, state, hostId } = dock
   if (!isReadyDockState(state) || hostId === null) throw new ServiceError('dock_not_running')
   context.open.check(id, caller.userId)

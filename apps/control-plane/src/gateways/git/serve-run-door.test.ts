@@ -1,0 +1,169 @@
+/** The doors of models and reports over HTTP, with a provider of models in this process. */
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { newUuid } from '@dock/foundation'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { RunAtDoor } from '../../modules/runs/index.ts'
+import { DoorRefusal, sendRefusal } from './door-refusal.ts'
+import { createServeRunDoor } from './serve-run-door.ts'
+
+const dock = { dockId: newUuid(), hostId: newUuid(), generation: 1 }
+let run: RunAtDoor | null
+let reports: string[]
+let uses: object[]
+let asked: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[]
+let answer: { type: string; status: number; pieces: string[] }
+let provider: Server
+let door: Server
+let url: string
+
+const listen = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+beforeAll(async () => {
+  provider = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += String(piece)
+    asked.push({ url: request.url, headers: request.headers, body })
+    response.writeHead(answer.status, { 'content-type': answer.type, 'set-cookie': 'a=b' })
+    for (const piece of answer.pieces) response.write(piece)
+    response.end()
+  })
+  const base = await listen(provider)
+  const serve = createServeRunDoor({
+    servers: { anthropic: base, openai: base },
+    door: {
+      find: async () => run,
+      report: async (_, text) => void reports.push(text),
+      modelKey: async (_, name) => (name === 'anthropic' || name === 'openai' ? `key-of-${name}` : null),
+      count: async (_, model, use) => void uses.push({ model, ...use }),
+    },
+  })
+  door = createServer((request, response) => {
+    serve(dock, request, response).catch((error: unknown) =>
+      sendRefusal(
+        request,
+        response,
+        error instanceof DoorRefusal ? error : new DoorRefusal(500, String(error)),
+      ),
+    )
+  })
+  url = await listen(door)
+})
+afterAll(() => {
+  provider.close()
+  door.close()
+})
+beforeEach(() => {
+  run = {
+    ...{ runId: newUuid(), turnId: newUuid(), organizationId: newUuid() },
+    ...{ mayUseModels: true, isBudgetSpent: false },
+  }
+  ;[reports, uses, asked] = [[], [], []]
+  answer = {
+    type: 'application/json',
+    status: 200,
+    pieces: ['{"usage":{"input_tokens":7,"output_tokens":3}}'],
+  }
+})
+
+const post = (path: string, body: object | string, headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+it('adds the key outside, forwards nothing that the agent sent as one, and counts tokens', async () => {
+  const sent = await post(
+    '/model/anthropic/v1/messages',
+    { model: 'claude-x' },
+    { 'x-api-key': 'none', cookie: 'c' },
+  )
+  expect(await sent.json()).toEqual({ usage: { input_tokens: 7, output_tokens: 3 } })
+  expect(sent.headers.get('set-cookie')).toBeNull()
+  expect(asked[0]).toMatchObject({ url: '/v1/messages', headers: { 'x-api-key': 'key-of-anthropic' } })
+  expect(asked[0]!.headers.cookie).toBeUndefined()
+  expect(uses).toEqual([{ model: 'claude-x', input: 7, output: 3 }])
+  await (await post('/model/openai/v1/responses', { model: 'm' }, { authorization: 'Bearer none' })).text()
+  expect(asked[1]!.headers.authorization).toBe('Bearer key-of-openai')
+})
+
+const streams: { of: string; path: string; pieces: string[]; use: object }[] = [
+  {
+    of: 'messages',
+    path: '/model/anthropic/v1/messages',
+    pieces: [
+      'data: {"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":1}}}\n\n',
+      'data: {"type":"message_delta","usage":{"output_to',
+      'kens":20}}\n\n',
+    ],
+    use: { input: 15, output: 20 },
+  },
+  {
+    of: 'chat completions',
+    path: '/model/openai/v1/chat/completions',
+    pieces: [
+      'data: {"choices":[]}\n\ndata: {"usage":{"prompt_tokens":4,"completion_tokens":6}}\n\ndata: [DONE]\n\n',
+    ],
+    use: { input: 4, output: 6 },
+  },
+  {
+    of: 'responses',
+    path: '/model/openai/v1/responses',
+    pieces: [
+      'data: {"type":"response.completed","response":{"usage":{"input_tokens":8,"output_tokens":9}}}\n\n',
+    ],
+    use: { input: 8, output: 9 },
+  },
+  {
+    of: 'an unknown kind, by an estimate',
+    path: '/model/openai/v1/responses',
+    pieces: ['data: {"type":"x"}\n\n'],
+    use: { input: 9, output: 7 },
+  },
+]
+it.each(streams)('counts a stream of $of', async ({ path, pieces, use }) => {
+  answer = { type: 'text/event-stream', status: 200, pieces }
+  const got = await post(path, { model: 'm', stream: true })
+  expect(await got.text()).toBe(pieces.join(''))
+  await expect.poll(() => uses).toEqual([{ model: 'm', ...use }])
+  if (path.endsWith('completions'))
+    expect(JSON.parse(asked[0]!.body)).toMatchObject({ stream_options: { include_usage: true } })
+})
+
+it('refuses with 403 at the budget, without models, and without a Run', async () => {
+  const refused = async () => {
+    const { status } = await post('/model/anthropic/v1/messages', {})
+    return status
+  }
+  run!.isBudgetSpent = true
+  expect(await refused()).toBe(403)
+  run!.isBudgetSpent = false
+  run!.mayUseModels = false
+  expect(await refused()).toBe(403)
+  run = null
+  expect(await refused()).toBe(403)
+  expect((await post('/report', 'done')).status).toBe(403)
+  expect(asked).toEqual([])
+})
+
+it('opens no other path and no other provider', async () => {
+  for (const path of [
+    'anthropic/v1/organizations',
+    'anthropic/v1/messages/../files',
+    'elsewhere/v1/messages',
+  ])
+    expect((await post(`/model/${path}`, {})).status).toBe(404)
+  expect((await post('/model/openai/v1/responses', 'no json')).status).toBe(400)
+  expect(asked).toEqual([])
+})
+
+it('keeps a report, up to its limit', async () => {
+  expect((await post('/report', 'All done.')).status).toBe(204)
+  expect(reports).toEqual(['All done.'])
+  expect((await post('/report', 'x'.repeat(9_000))).status).toBe(413)
+  expect((await fetch(`${url}/report`)).status).toBe(405)
+})

@@ -1,0 +1,53 @@
+/** The commands that the platform runs in the Dock of a Run, as its user. */
+
+/** Returns the folder of the clone below the work folder. */
+export function cloneFolder(fullName: string): string {
+  return fullName.split('/').at(-1) ?? fullName
+}
+
+/**
+ * Checks out the Run's branch: as it is at the provider, or new from the base branch. Local commits of an earlier turn are
+ * kept. Prints `base <commit>` last.
+ */
+export const checkoutScript: string = `
+exec 2>&1
+set -e
+cd "$HOME/work/$RUN_FOLDER"
+git config user.name dock
+git config user.email dock@noreply.invalid
+git config push.default current
+git fetch --quiet origin "+refs/heads/$RUN_BASE:refs/remotes/origin/$RUN_BASE"
+if git fetch --quiet origin "+refs/heads/$RUN_BRANCH:refs/remotes/origin/$RUN_BRANCH" 2>/dev/null; then
+  start=origin/$RUN_BRANCH
+else
+  start=origin/$RUN_BASE
+fi
+if git rev-parse --quiet --verify "refs/heads/$RUN_BRANCH" >/dev/null; then
+  git checkout --quiet "$RUN_BRANCH"
+  git merge --quiet --ff-only "$start" || true
+else
+  git checkout --quiet --no-track -b "$RUN_BRANCH" "$start"
+fi
+printf 'base %s\\n' "$(git merge-base HEAD "origin/$RUN_BASE")"
+`
+
+/** Commits what the agent left uncommitted, and pushes the Run's branch. Prints `head <commit>` or `nothing` last. */
+export const pushScript: string = `
+exec 2>&1
+set -e
+cd "$HOME/work/$RUN_FOLDER"
+git checkout --quiet "$RUN_BRANCH" 2>/dev/null || true
+git add --all
+git diff --cached --quiet || git commit --quiet --no-verify -m "$RUN_MESSAGE"
+if [ -z "$(git rev-list -n 1 "origin/$RUN_BASE..HEAD")" ]; then printf 'nothing\\n'; exit 0; fi
+git push --quiet --no-verify origin "HEAD:refs/heads/$RUN_BRANCH"
+printf 'head %s\\n' "$(git rev-parse HEAD)"
+`
+
+/** Ends every process of the Dock's user but this shell. */
+export const endAllScript = 'kill -KILL -1'
+
+/** Runs the tests in the clone. */
+export function testScript(command: string): string {
+  return `exec 2>&1; cd "$HOME/work/$RUN_FOLDER" || exit 1\n${command}\n`
+}
