@@ -149,6 +149,8 @@ export const limits = {
     pageDefault: 100,
     versionsPageMax: 50,
     versionsPageDefault: 20,
+    folderPageMax: 500,
+    diffCursorLengthMax: 10_000,
   },
   template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
   webhook: {

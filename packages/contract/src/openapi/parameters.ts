@@ -55,6 +55,7 @@ const descriptions: Readonly<Record<string, string>> = {
   turn: 'The number of the turn. Default: the latest one.',
   ticket: 'The ticket from `POST` on the same path.',
   timeoutSeconds: 'How long to wait at most.',
+  to: 'The id of the later Snapshot.',
   token: 'The last part of the emailed link.',
   window: 'Also return averages and peaks over this time.',
   workspaceId: 'The id of the workspace.',

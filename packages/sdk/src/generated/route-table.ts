@@ -161,4 +161,8 @@ export const routeTable = {
   listDescribedVersions: 'GET /api/dashboard/environments/:ref/versions',
   linkInvitation: 'POST /api/dashboard/organizations/:id/invitations/:invitationId/link',
   leaveOrganization: 'POST /api/dashboard/organizations/:id/leave',
+  searchSnapshots: 'GET /api/dashboard/snapshots',
+  listSnapshotFolder: 'GET /api/dashboard/snapshots/:id/folder',
+  compareSnapshots: 'GET /api/dashboard/snapshots/:id/diff/:to',
+  searchTemplates: 'GET /api/dashboard/templates',
 } as const
