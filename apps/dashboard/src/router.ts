@@ -7,12 +7,14 @@ import { organizationRoutes } from './routes/organization-routes.ts'
 import { rootRoute } from './routes/root-route.ts'
 import { shellRoute } from './routes/shell-route.ts'
 import { signInRoutes } from './routes/sign-in-routes.ts'
+import { snapshotRoutes } from './routes/snapshot-routes.ts'
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...signInRoutes,
     shellRoute.addChildren([
       ...dockRoutes,
+      ...snapshotRoutes,
       ...organizationRoutes,
       ...environmentRoutes,
       ...keyRoutes,
