@@ -3,6 +3,7 @@ import { accountRoutes } from './routes/account-routes.ts'
 import { dockRoutes } from './routes/dock-routes.ts'
 import { environmentRoutes } from './routes/environment-routes.ts'
 import { keyRoutes } from './routes/key-routes.ts'
+import { galleryRoutes, operatorRoutes } from './routes/operator-routes.ts'
 import { organizationRoutes } from './routes/organization-routes.ts'
 import { rootRoute } from './routes/root-route.ts'
 import { shellRoute } from './routes/shell-route.ts'
@@ -11,6 +12,7 @@ import { snapshotRoutes } from './routes/snapshot-routes.ts'
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
+    ...galleryRoutes,
     ...signInRoutes,
     shellRoute.addChildren([
       ...dockRoutes,
@@ -19,6 +21,7 @@ export const router = createRouter({
       ...environmentRoutes,
       ...keyRoutes,
       ...accountRoutes,
+      ...operatorRoutes,
     ]),
   ]),
   // Hovering over a link loads its code.

@@ -1,1 +1,5 @@
 declare module '*.css'
+/** Set by the build. */
+interface ImportMeta {
+  readonly env: { readonly DEV: boolean }
+}

@@ -19,6 +19,13 @@ export const organizationsQuery = queryOptions({
   queryFn: ({ signal }) => api.call('listOrganizations', { signal }),
 })
 
+/** How many notifications are unread. */
+export const unreadQuery = queryOptions({
+  queryKey: ['notification', 'unread'],
+  queryFn: async ({ signal }) =>
+    (await api.call('listNotifications', { query: { limit: 1 }, signal })).unreadCount,
+})
+
 export function workspacesQuery(orgId: string) {
   return queryOptions({
     queryKey: ['workspace', orgId],

@@ -1,12 +1,19 @@
 import type { ReactNode } from 'react'
 
-const tones = { plain: 'text-muted', good: 'text-good', wait: 'text-wait', bad: 'text-bad' } as const
+const tones = {
+  neutral: 'bg-raised text-muted',
+  accent: 'bg-soft-accent text-accent',
+  good: 'bg-soft-good text-good',
+  wait: 'bg-soft-wait text-wait',
+  bad: 'bg-soft-bad text-bad',
+} as const
+export type Tone = keyof typeof tones
 
-/** A short word beside a name. */
-export function Badge({ tone = 'plain', children }: { tone?: keyof typeof tones; children: ReactNode }) {
+/** A word about a thing: its state, its role. The colour repeats what the word says. */
+export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
   return (
     <span
-      className={`inline-flex items-center rounded-full border border-line bg-raised px-2 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}
+      className={`inline-flex max-w-full items-center gap-1 truncate rounded-full px-2 py-0.5 text-xs font-medium ${tones[tone]}`}
     >
       {children}
     </span>

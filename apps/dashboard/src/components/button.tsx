@@ -1,26 +1,52 @@
 import type { ComponentProps } from 'react'
 
 const looks = {
-  primary: 'bg-accent text-on-accent hover:opacity-90',
-  plain: 'bg-panel text-ink border border-line hover:bg-raised',
+  primary: 'bg-accent text-on-accent shadow-raised hover:brightness-110',
+  plain: 'border border-line bg-panel text-ink shadow-raised hover:bg-raised',
   quiet: 'text-ink hover:bg-raised',
-  danger: 'bg-panel text-bad border border-line hover:bg-raised',
+  danger: 'border border-line bg-panel text-bad shadow-raised hover:border-bad/50 hover:bg-soft-bad',
 } as const
+const sizes = { medium: 'h-9 px-3', small: 'h-7 px-2.5 text-xs' } as const
+
+type Look = keyof typeof looks
+type Size = keyof typeof sizes
+
+/** The classes of a button, for a link that looks like one. */
+export const buttonClass = (look: Look = 'plain', size: Size = 'medium'): string =>
+  `inline-flex shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${sizes[size]} ${looks[look]}`
 
 /** A button. `busy` disables it and says so to screen readers. */
 export function Button({
   look = 'plain',
+  size = 'medium',
   busy = false,
   className = '',
   ...props
-}: ComponentProps<'button'> & { look?: keyof typeof looks; busy?: boolean }) {
+}: ComponentProps<'button'> & { look?: Look; size?: Size; busy?: boolean }) {
   return (
     <button
       type="button"
       {...props}
       disabled={props.disabled || busy}
       aria-busy={busy || undefined}
-      className={`inline-flex h-9 shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md px-3 text-sm font-medium disabled:cursor-not-allowed disabled:opacity-60 ${looks[look]} ${className}`}
+      className={`${buttonClass(look, size)} ${className}`}
+    />
+  )
+}
+
+/** A square button that shows an icon only. `label` is its name for screen readers, and the hint on hover. */
+export function IconButton({
+  label,
+  className = '',
+  ...props
+}: Omit<ComponentProps<'button'>, 'aria-label' | 'title'> & { label: string }) {
+  return (
+    <button
+      type="button"
+      title={label}
+      {...props}
+      aria-label={label}
+      className={`inline-flex size-9 shrink-0 cursor-pointer items-center justify-center rounded-md text-muted transition-colors hover:bg-raised hover:text-ink disabled:cursor-not-allowed disabled:opacity-60 ${className}`}
     />
   )
 }

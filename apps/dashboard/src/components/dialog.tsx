@@ -1,21 +1,24 @@
 import { Dialog as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 
+const widths = { narrow: 'w-[min(30rem,calc(100vw-2rem))]', wide: 'w-[min(48rem,calc(100vw-2rem))]' } as const
+
 /** A modal dialog. Escape and the backdrop close it; the focus returns to what opened it. */
 export function Dialog(props: {
   title: string
   description?: string
   open: boolean
   onClose: () => void
+  width?: keyof typeof widths
   children: ReactNode
 }) {
   return (
     <Radix.Root open={props.open} onOpenChange={(open) => open || props.onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 bg-black/50" />
+        <Radix.Overlay className="fixed inset-0 z-20 animate-appear bg-black/50" />
         <Radix.Content
           {...(props.description ? {} : { 'aria-describedby': undefined })}
-          className="fixed top-1/2 left-1/2 grid max-h-[90vh] w-[min(30rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 gap-4 overflow-auto rounded-lg border border-line bg-panel p-5 shadow-xl"
+          className={`fixed top-1/2 left-1/2 z-20 grid max-h-[90dvh] -translate-x-1/2 -translate-y-1/2 animate-appear grid-cols-[minmax(0,1fr)] gap-4 overflow-auto rounded-xl border border-line bg-panel p-5 shadow-float ${widths[props.width ?? 'narrow']}`}
         >
           <div>
             <Radix.Title className="m-0 text-base font-semibold">{props.title}</Radix.Title>
@@ -30,4 +33,9 @@ export function Dialog(props: {
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/** The buttons at the end of a dialog. */
+export function DialogActions({ children }: { children: ReactNode }) {
+  return <div className="flex flex-wrap justify-end gap-2">{children}</div>
 }

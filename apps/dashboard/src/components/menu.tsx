@@ -1,46 +1,46 @@
-import { DropdownMenu } from 'radix-ui'
+import { DropdownMenu as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
 
-export type MenuItem =
-  | { label: string; isDanger?: boolean; onSelect: () => void }
-  | { label: string; href: string }
-
-const look =
-  'block cursor-pointer rounded px-3 py-1.5 text-sm text-ink no-underline outline-none data-[highlighted]:bg-raised'
-
-/** A button that opens a short list of actions. */
-export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
+/** A list of actions that `trigger`, a button, opens. */
+export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
   return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger
-        aria-label={label}
-        className="size-8 shrink-0 cursor-pointer rounded-md text-muted hover:bg-raised hover:text-ink"
-      >
-        ⋯
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
+    <Radix.Root>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
           align="end"
-          className="z-10 min-w-36 rounded-lg border border-line bg-panel p-1 shadow-xl"
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-30 min-w-44 max-w-[calc(100vw-1rem)] animate-appear rounded-lg border border-line bg-panel p-1 shadow-float"
         >
-          {items.map((item) =>
-            'href' in item ? (
-              <DropdownMenu.Item key={item.label} asChild className={look}>
-                <a href={item.href} download>
-                  {item.label}
-                </a>
-              </DropdownMenu.Item>
-            ) : (
-              <DropdownMenu.Item
-                key={item.label}
-                onSelect={item.onSelect}
-                className={`${look} ${item.isDanger ? 'text-bad' : ''}`}
-              >
-                {item.label}
-              </DropdownMenu.Item>
-            ),
-          )}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
   )
+}
+
+export const menuItemClass =
+  'flex cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-sm outline-none data-[disabled]:cursor-not-allowed data-[highlighted]:bg-raised data-[disabled]:opacity-60'
+
+/** An action of a menu. */
+export function MenuItem(props: {
+  danger?: boolean
+  disabled?: boolean
+  onSelect: () => void
+  children: ReactNode
+}) {
+  return (
+    <Radix.Item
+      disabled={props.disabled}
+      onSelect={props.onSelect}
+      className={`${menuItemClass} ${props.danger ? 'text-bad' : ''}`}
+    >
+      {props.children}
+    </Radix.Item>
+  )
+}
+
+export function MenuSeparator() {
+  return <Radix.Separator className="my-1 h-px bg-line" />
 }

@@ -1,24 +1,49 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 
-/** The frame of a page: its heading, what can be done on it, and its contents. */
-export function Page(props: { title: string; text?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+/** Shows the title in the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Dock`
+    return () => {
+      document.title = 'Dock'
+    }
+  }, [title])
+}
+
+/** A page with its heading. `actions` stand beside the heading; `wide` is for tables with many columns. */
+export function Page(props: {
+  title: string
+  /** One sentence about what the page is for. */
+  text?: ReactNode
+  /** A link to the page above. */
+  back?: ReactNode
+  actions?: ReactNode
+  wide?: boolean
+  children: ReactNode
+}) {
+  useTitle(props.title)
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="flex flex-wrap items-start gap-3">
-        <div className="mr-auto min-w-0">
-          <h1 className="m-0 text-xl font-semibold">{props.title}</h1>
-          {props.text && <p className="m-0 mt-1 max-w-2xl text-sm text-muted">{props.text}</p>}
+    <main
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-5 p-4 md:px-8 md:py-7 ${props.wide ? 'max-w-7xl' : 'max-w-5xl'}`}
+    >
+      <header className="grid gap-1">
+        {props.back && <div className="text-sm text-muted">{props.back}</div>}
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <h1 className="m-0 mr-auto min-w-0 text-xl font-semibold">
+            <bdi>{props.title}</bdi>
+          </h1>
+          {props.actions && <div className="flex flex-wrap items-center gap-2">{props.actions}</div>}
         </div>
-        {props.actions}
-      </div>
+        {props.text && <p className="m-0 max-w-2xl text-sm text-muted">{props.text}</p>}
+      </header>
       {props.children}
     </main>
   )
 }
 
-/** A panel of a page with a heading, a sentence, and actions beside the heading. */
+/** A part of a page in a box of its own. */
 export function Panel(props: {
-  title: string
+  title?: ReactNode
   text?: ReactNode
   actions?: ReactNode
   /** What is lost here cannot be had back. */
@@ -27,16 +52,32 @@ export function Panel(props: {
 }) {
   return (
     <section
-      className={`grid gap-4 rounded-lg border bg-panel p-4 sm:p-5 ${props.danger ? 'border-bad/40' : 'border-line'}`}
+      className={`grid grid-cols-[minmax(0,1fr)] gap-4 rounded-lg border bg-panel p-4 shadow-raised md:p-5 ${props.danger ? 'border-bad/40' : 'border-line'}`}
     >
-      <div className="flex flex-wrap items-start justify-between gap-3">
-        <div className="min-w-0 flex-1 basis-64">
-          <h2 className="m-0 text-base font-semibold">{props.title}</h2>
-          {props.text && <p className="m-0 mt-1 max-w-2xl text-sm text-muted">{props.text}</p>}
+      {(props.title || props.actions) && (
+        <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
+          <div className="mr-auto min-w-0">
+            <h2 className="m-0 text-base font-semibold">{props.title}</h2>
+            {props.text && <p className="m-0 mt-0.5 max-w-2xl text-sm text-muted">{props.text}</p>}
+          </div>
+          {props.actions && <div className="flex flex-wrap items-center gap-2">{props.actions}</div>}
         </div>
-        {props.actions}
-      </div>
+      )}
       {props.children}
     </section>
+  )
+}
+
+/** Names and what they stand for, one below the other on narrow screens. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="m-0 grid gap-x-6 gap-y-1 text-sm sm:grid-cols-[max-content_minmax(0,1fr)] sm:gap-y-2">
+      {facts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="m-0 mb-1.5 min-w-0 sm:mb-0">{value}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }

@@ -1,9 +1,10 @@
-import { useId } from 'react'
+import { Switch as Radix } from 'radix-ui'
+import { type ReactNode, useId } from 'react'
 
-/** A setting that is on or off, with a sentence about what it does. */
+/** Turns something on or off at once. `hint` says what that means. */
 export function Switch(props: {
-  label: string
-  hint?: string
+  label: ReactNode
+  hint?: ReactNode
   checked: boolean
   disabled?: boolean
   onChange: (checked: boolean) => void
@@ -12,30 +13,25 @@ export function Switch(props: {
   return (
     <div className="flex items-start justify-between gap-4">
       <div className="min-w-0">
-        <p id={`${id}-label`} className="m-0 text-sm font-medium">
+        <label htmlFor={id} className="cursor-pointer text-sm font-medium">
           {props.label}
-        </p>
+        </label>
         {props.hint && (
-          <p id={`${id}-hint`} className="m-0 mt-0.5 max-w-2xl text-sm text-muted">
+          <p id={`${id}-hint`} className="m-0 text-xs text-muted">
             {props.hint}
           </p>
         )}
       </div>
-      <button
-        type="button"
-        role="switch"
-        aria-checked={props.checked}
-        aria-labelledby={`${id}-label`}
-        aria-describedby={props.hint ? `${id}-hint` : undefined}
+      <Radix.Root
+        id={id}
+        checked={props.checked}
         disabled={props.disabled}
-        onClick={() => props.onChange(!props.checked)}
-        className="relative mt-0.5 h-6 w-10 shrink-0 cursor-pointer rounded-full border border-muted bg-raised transition-colors disabled:cursor-not-allowed disabled:opacity-60 aria-checked:border-accent aria-checked:bg-accent motion-reduce:transition-none"
+        onCheckedChange={props.onChange}
+        aria-describedby={props.hint ? `${id}-hint` : undefined}
+        className="h-5.5 w-10 shrink-0 cursor-pointer rounded-full bg-control p-0.5 transition-colors disabled:cursor-not-allowed disabled:opacity-60 data-[state=checked]:bg-accent"
       >
-        <span
-          aria-hidden="true"
-          className={`absolute top-1 size-3.5 rounded-full transition-[left] motion-reduce:transition-none ${props.checked ? 'left-5 bg-on-accent' : 'left-1 bg-muted'}`}
-        />
-      </button>
+        <Radix.Thumb className="block size-4.5 rounded-full bg-panel shadow-raised transition-transform data-[state=checked]:translate-x-4.5" />
+      </Radix.Root>
     </div>
   )
 }

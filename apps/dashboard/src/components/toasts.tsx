@@ -35,11 +35,15 @@ export function Toasts() {
     () => toasts,
   )
   return (
-    <div role="status" aria-live="polite" className="fixed right-4 bottom-4 z-20 grid max-w-sm gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      className="fixed right-4 bottom-4 left-4 z-40 grid gap-2 sm:left-auto sm:max-w-sm"
+    >
       {shown.map(({ id, text, isError }) => (
         <p
           key={id}
-          className={`m-0 rounded-md border border-line bg-panel px-4 py-2.5 text-sm shadow-lg ${isError ? 'text-bad' : ''}`}
+          className={`m-0 animate-appear rounded-lg border border-line bg-panel px-4 py-2.5 text-sm shadow-float ${isError ? 'text-bad' : ''}`}
         >
           {text}
         </p>

@@ -3,7 +3,7 @@ import { createRoute, redirect } from '@tanstack/react-router'
 import { isClosed, isSignedOut } from '../api/client.ts'
 import { meQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
-import { Shell } from '../pages/shell.tsx'
+import { Shell } from '../pages/shell/shell.tsx'
 import { rootRoute } from './root-route.ts'
 
 /** Leads to the sign-in, and from there back to this page. A closed account is led to its own page. */

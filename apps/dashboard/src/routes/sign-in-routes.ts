@@ -1,9 +1,5 @@
 /** Pages for people who are not signed in. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { ForgotPasswordPage } from '../pages/sign-in/forgot-password-page.tsx'
-import { ResetPasswordPage } from '../pages/sign-in/reset-password-page.tsx'
-import { SignInPage } from '../pages/sign-in/sign-in-page.tsx'
-import { SignUpPage } from '../pages/sign-in/sign-up-page.tsx'
 import { rootRoute } from './root-route.ts'
 import { searchText } from './search-text.ts'
 
@@ -11,24 +7,30 @@ const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: (search): { next?: string } => ({ next: searchText(search.next) }),
-  component: SignInPage,
+  component: lazyRouteComponent(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 const signUp = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-up',
   validateSearch: (search): { next?: string } => ({ next: searchText(search.next) }),
-  component: SignUpPage,
+  component: lazyRouteComponent(() => import('../pages/sign-in/sign-up-page.tsx'), 'SignUpPage'),
 })
 const forgot = createRoute({
   getParentRoute: () => rootRoute,
   path: '/forgot-password',
-  component: ForgotPasswordPage,
+  component: lazyRouteComponent(
+    () => import('../pages/sign-in/forgot-password-page.tsx'),
+    'ForgotPasswordPage',
+  ),
 })
 const reset = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset-password',
   validateSearch: (search): { token?: string } => ({ token: searchText(search.token) }),
-  component: ResetPasswordPage,
+  component: lazyRouteComponent(
+    () => import('../pages/sign-in/reset-password-page.tsx'),
+    'ResetPasswordPage',
+  ),
 })
 const invitation = createRoute({
   getParentRoute: () => rootRoute,

@@ -4,6 +4,8 @@ import { useCallback, useEffect, useState } from 'react'
 import { docksPageSize, docksQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { Page } from '../../components/page.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
 import { DockList } from './dock-list.tsx'
 import { NewDockButton } from './new-dock-button.tsx'
 import { SelectionBar } from './selection-bar.tsx'
@@ -44,14 +46,17 @@ export function DocksPage() {
   const hasFilter = q !== undefined || states !== undefined
 
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="flex flex-wrap items-center gap-3">
-        <h1 className="m-0 mr-auto text-xl font-semibold">Docks</h1>
-        <Link to="/docks/new" search={{}} className="text-sm text-muted hover:text-ink hover:underline">
-          More options
-        </Link>
-        <NewDockButton />
-      </div>
+    <Page
+      title="Docks"
+      actions={
+        <>
+          <Link to="/docks/new" search={{}} className="text-sm text-muted hover:text-ink hover:underline">
+            More options
+          </Link>
+          <NewDockButton />
+        </>
+      }
+    >
       <div className="flex flex-wrap items-center gap-2">
         <input
           type="search"
@@ -81,7 +86,7 @@ export function DocksPage() {
       </div>
       {chosen.length > 0 && <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />}
       {docks.error && <ErrorAlert error={docks.error} />}
-      {docks.isPending && !docks.error && <p className="m-0 text-sm text-muted">Loading…</p>}
+      {docks.isPending && !docks.error && <Skeleton lines={5} />}
       {docks.data && found.length === 0 && (
         <Empty
           title={hasFilter ? 'No Dock matches' : 'No Docks yet'}
@@ -101,6 +106,6 @@ export function DocksPage() {
           onSelect={select}
         />
       )}
-    </main>
+    </Page>
   )
 }

@@ -4,7 +4,7 @@ import { type ReactNode, useCallback } from 'react'
 import { snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { RowMenu } from '../../components/row-menu.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { fromAddress, joinPath, toAddress, workFolder } from '../../lib/dock-path.ts'
 import { visibleName } from '../../lib/visible-text.ts'
@@ -94,7 +94,7 @@ function Folder(props: { id: string; path: string; link: (path: string, children
                 }}
               >
                 {entry.type === 'file' ? (
-                  <Menu
+                  <RowMenu
                     label={`Actions for ${visibleName(entry.name)}`}
                     items={[{ label: 'Download', href: snapshotFileUrl(id, place) }]}
                   />

@@ -4,7 +4,7 @@ import { api, repeatIfBroken } from '../../../api/client.ts'
 import { exists, fileUrl } from '../../../api/dock-files.ts'
 import { Button } from '../../../components/button.tsx'
 import { Empty } from '../../../components/empty.tsx'
-import { Menu } from '../../../components/menu.tsx'
+import { RowMenu } from '../../../components/row-menu.tsx'
 import { showError } from '../../../components/toasts.tsx'
 import { VirtualList } from '../../../components/virtual-list.tsx'
 import { joinPath } from '../../../lib/dock-path.ts'
@@ -95,7 +95,7 @@ export function FolderView(props: {
             const place = joinPath(path, entry.name)
             return (
               <EntryRow entry={entry} link={(children) => props.link(place, children)}>
-                <Menu
+                <RowMenu
                   label={`Actions for ${visibleName(entry.name)}`}
                   items={[
                     ...(entry.type === 'file' ? [{ label: 'Download', href: fileUrl(dockId, place) }] : []),

@@ -1,7 +1,7 @@
 import type { DockProcess, SignalName } from '@dock/sdk'
 import type { ReactNode } from 'react'
 import { api } from '../../../api/client.ts'
-import { Menu } from '../../../components/menu.tsx'
+import { RowMenu } from '../../../components/row-menu.tsx'
 import { RelativeTime } from '../../../components/time.tsx'
 import { showError } from '../../../components/toasts.tsx'
 import { visibleName } from '../../../lib/visible-text.ts'
@@ -79,7 +79,7 @@ export function ProcessRow(props: {
           <RelativeTime at={process.endedAt ?? process.startedAt} />
         </span>
         {isRunning ? (
-          <Menu
+          <RowMenu
             label={`Signals for ${command.slice(0, 80)}`}
             items={[
               ...signals.map(({ name, label }) => ({ label, onSelect: () => void send(name) })),

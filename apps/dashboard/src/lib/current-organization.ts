@@ -1,0 +1,34 @@
+/** The organization whose things the pages show. The choice is kept in this browser, and is the same in all its tabs. */
+import type { Organization } from '@dock/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { organizationsQuery } from '../api/queries.ts'
+
+const key = 'dock-organization'
+const listeners = new Set<() => void>()
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  addEventListener('storage', listener)
+  return () => {
+    listeners.delete(listener)
+    removeEventListener('storage', listener)
+  }
+}
+
+/** Chooses an organization on all pages. */
+export function chooseOrganization(id: string): void {
+  localStorage.setItem(key, id)
+  for (const listener of listeners) listener()
+}
+
+/** Returns all organizations of the person, and the chosen one: the first, if none was chosen. */
+export function useCurrentOrganization(): {
+  organizations: readonly Organization[]
+  organization: Organization | undefined
+  error: unknown
+} {
+  const { data = [], error } = useQuery(organizationsQuery)
+  const chosen = useSyncExternalStore(subscribe, () => localStorage.getItem(key))
+  return { organizations: data, organization: data.find(({ id }) => id === chosen) ?? data[0], error }
+}

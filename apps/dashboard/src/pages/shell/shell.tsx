@@ -1,0 +1,90 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
+import { Menu } from 'lucide-react'
+import { Dialog } from 'radix-ui'
+import { useEffect, useState } from 'react'
+import { isSignedOut } from '../../api/client.ts'
+import { followChanges } from '../../api/live.ts'
+import { meQuery } from '../../api/queries.ts'
+import { IconButton } from '../../components/button.tsx'
+import { Navigation } from './navigation.tsx'
+
+function Logo() {
+  return (
+    <Link to="/" search={{}} className="flex items-center gap-2 rounded-md font-semibold">
+      <img src="/icon.svg" alt="" className="size-6" />
+      Dock
+    </Link>
+  )
+}
+
+/** The navigation of narrow screens. It closes when a link of it was followed. */
+function Drawer() {
+  const [isOpen, setOpen] = useState(false)
+  const pathname = useLocation({ select: (location) => location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes it.
+  useEffect(() => setOpen(false), [pathname])
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+      <Dialog.Trigger asChild>
+        <IconButton label="Open the navigation">
+          <Menu size={20} aria-hidden="true" />
+        </IconButton>
+      </Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-20 animate-appear bg-black/50 md:hidden" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 left-0 z-20 flex w-[min(17rem,85vw)] animate-slide-in flex-col border-r border-line bg-panel md:hidden"
+        >
+          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
+          <Navigation />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+/** The frame of all pages of a signed-in person. It keeps what they show up to date. */
+export function Shell() {
+  const client = useQueryClient()
+  const router = useRouter()
+  const me = useQuery(meQuery)
+  const [isConnected, setConnected] = useState(true)
+  useEffect(() => followChanges(client, setConnected), [client])
+  const hasEnded = isSignedOut(me.error)
+  useEffect(() => {
+    if (hasEnded) void router.navigate({ to: '/sign-in', search: { next: router.state.location.href } })
+  }, [hasEnded, router])
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[14.5rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="fixed top-2 left-2 z-40 -translate-y-16 rounded-md border border-line bg-panel px-3 py-2 text-sm shadow-float focus:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <header className="sticky top-0 z-10 flex h-13 items-center gap-2 border-b border-line bg-panel px-2 md:hidden">
+        <Drawer />
+        <Logo />
+      </header>
+      <aside
+        aria-label="Navigation"
+        className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-panel md:flex"
+      >
+        <div className="flex h-13 shrink-0 items-center px-5">
+          <Logo />
+        </div>
+        <Navigation />
+      </aside>
+      <div id="content" tabIndex={-1} className="min-w-0 outline-none">
+        {!isConnected && (
+          <p role="status" className="m-0 border-b border-line bg-soft-wait px-4 py-2 text-sm text-wait">
+            The connection to the service is lost. What you see may be old; this page catches up by itself.
+          </p>
+        )}
+        <Outlet />
+      </div>
+    </div>
+  )
+}
