@@ -1,31 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
-import { authenticate } from '../../api/client.ts'
 import { meQuery, unreadQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
 import { Segments } from '../../components/tabs.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { chooseOrganization, useCurrentOrganization } from '../../lib/current-organization.ts'
 import { chooseTheme, type Theme, useTheme } from '../../lib/theme.ts'
 import { accountPage, adminPages, inboxPage, isOn, mainPages, type ShellPage } from './pages.ts'
+import { PaletteButton } from './palette-button.tsx'
+import { signOut } from './sign-out.ts'
 
 const themeOptions = [
   { value: 'system', label: <Monitor size={15} aria-hidden="true" />, title: 'Theme of the system' },
   { value: 'light', label: <Sun size={15} aria-hidden="true" />, title: 'Light theme' },
   { value: 'dark', label: <Moon size={15} aria-hidden="true" />, title: 'Dark theme' },
 ] as const satisfies readonly { value: Theme; label: unknown; title: string }[]
-
-/** Ends the session, and leads to the sign-in. */
-export async function signOut(): Promise<void> {
-  try {
-    await authenticate('/sign-out', {})
-    location.assign('/sign-in')
-  } catch (error) {
-    showError(error)
-  }
-}
 
 function PageLink({ page, count = 0 }: { page: ShellPage; count?: number }) {
   const pathname = useLocation({ select: (location) => location.pathname })
@@ -77,13 +67,14 @@ function OrganizationChoice() {
 }
 
 /** The links to all pages, and what belongs to the person at the foot. */
-export function Navigation() {
+export function Navigation({ onPalette }: { onPalette: () => void }) {
   const { data: me } = useQuery(meQuery)
   const { data: unread = 0 } = useQuery(unreadQuery)
   const { organization } = useCurrentOrganization()
   const theme = useTheme()
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-3">
+      <PaletteButton onOpen={onPalette} />
       <OrganizationChoice />
       <nav aria-label="Pages" className="grid gap-0.5">
         {mainPages(organization?.id).map((page) => (

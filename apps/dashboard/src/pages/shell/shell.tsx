@@ -8,6 +8,7 @@ import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { Navigation } from './navigation.tsx'
+import { usePalette } from './palette-button.tsx'
 
 function Logo() {
   return (
@@ -19,7 +20,7 @@ function Logo() {
 }
 
 /** The navigation of narrow screens. It closes when a link of it was followed. */
-function Drawer() {
+function Drawer({ onPalette }: { onPalette: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const pathname = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes it.
@@ -38,7 +39,12 @@ function Drawer() {
           className="fixed inset-y-0 left-0 z-20 flex w-[min(17rem,85vw)] animate-slide-in flex-col border-r border-line bg-panel md:hidden"
         >
           <Dialog.Title className="sr-only">Navigation</Dialog.Title>
-          <Navigation />
+          <Navigation
+            onPalette={() => {
+              setOpen(false)
+              onPalette()
+            }}
+          />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
@@ -50,6 +56,7 @@ export function Shell() {
   const client = useQueryClient()
   const router = useRouter()
   const me = useQuery(meQuery)
+  const palette = usePalette()
   const [isConnected, setConnected] = useState(true)
   useEffect(() => followChanges(client, setConnected), [client])
   const hasEnded = isSignedOut(me.error)
@@ -65,7 +72,7 @@ export function Shell() {
         Skip to the page
       </a>
       <header className="sticky top-0 z-10 flex h-13 items-center gap-2 border-b border-line bg-panel px-2 md:hidden">
-        <Drawer />
+        <Drawer onPalette={palette.open} />
         <Logo />
       </header>
       <aside
@@ -75,7 +82,7 @@ export function Shell() {
         <div className="flex h-13 shrink-0 items-center px-5">
           <Logo />
         </div>
-        <Navigation />
+        <Navigation onPalette={palette.open} />
       </aside>
       <div id="content" tabIndex={-1} className="min-w-0 outline-none">
         {!isConnected && (
@@ -85,6 +92,7 @@ export function Shell() {
         )}
         <Outlet />
       </div>
+      {palette.palette}
     </div>
   )
 }
