@@ -1,6 +1,7 @@
 /** The operator's side: the gallery of components in development builds, and addresses that moved. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { rootRoute } from './root-route.ts'
+import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
 /** Mails of alerts lead here. The list of Docks is the first page. */
@@ -23,4 +24,26 @@ export const galleryRoutes = import.meta.env.DEV
     ]
   : []
 
-export const operatorRoutes = [docks] as const
+const webhooks = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$id',
+  validateSearch: (search): { organization?: string } => ({ organization: searchText(search.organization) }),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+})
+
+const inbox = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/inbox',
+  validateSearch: (search): { tab?: 'preferences' } => ({
+    tab: search.tab === 'preferences' ? 'preferences' : undefined,
+  }),
+  component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+})
+
+export const operatorRoutes = [docks, webhooks, webhook, inbox] as const

@@ -41,9 +41,7 @@ export function PaletteButton({ onOpen }: { onOpen: () => void }) {
     >
       <Search size={15} aria-hidden="true" className="shrink-0" />
       Go to…
-      <kbd className="ml-auto font-sans text-xs" aria-hidden="true">
-        {isMac ? '⌘K' : 'Ctrl K'}
-      </kbd>
+      <kbd className="ml-auto font-sans text-xs">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
     </button>
   )
 }
