@@ -17,6 +17,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { limitRoutes } from './routes/limits.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { operationRoutes } from './routes/operations.ts'
+import { operatorExtensionRoutes } from './routes/operator-extensions.ts'
 import { organizationRoutes } from './routes/organizations.ts'
 import { processExtensionRoutes } from './routes/process-extensions.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -53,6 +54,7 @@ export const routes = {
   ...githubRoutes,
   ...runRoutes,
   ...dashboardExtensionRoutes,
+  ...operatorExtensionRoutes,
 } as const
 
 export type Routes = typeof routes

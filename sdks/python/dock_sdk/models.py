@@ -71,6 +71,17 @@ class AddSshKeyBody(TypedDict):
     publicKey: str
 
 
+class AdoptQuarantinedBody(TypedDict, total=False):
+    organizationId: str
+
+
+class AdoptedItem(TypedDict):
+    dockId: str
+    snapshotId: str
+    organizationId: str
+    isNewDock: bool
+
+
 class ApiKey(TypedDict):
     id: str
     name: str
@@ -609,6 +620,14 @@ class HostSummary(TypedDict):
     createdAt: str
 
 
+class HostVersions(TypedDict):
+    isBuilder: bool
+    memAvailableBytes: int | None
+    diskFreeBytes: int | None
+    warmDocks: int
+    images: List[str]
+
+
 class Identity(TypedDict):
     id: str
     email: str
@@ -945,6 +964,22 @@ class PathMove(TypedDict):
     isFolder: bool
 
 
+class PlannedOrganization(TypedDict):
+    id: str
+    name: str
+    slug: str
+    plan: str | None
+    active: bool
+    liveDocks: int
+    spentMicros: int
+
+
+class PlannedOrganizationPage(TypedDict):
+    organizations: List[PlannedOrganization]
+    plans: List[BillingPlan]
+    nextCursor: str | None
+
+
 class PortEntry(TypedDict):
     port: int
     url: str | None
@@ -991,6 +1026,23 @@ class ProviderKeyStatus(TypedDict):
     provider: KeyProvider
     configured: bool
     updatedAt: str | None
+
+
+class QuarantineList(TypedDict):
+    items: List[QuarantinedItem]
+    hasMore: bool
+
+
+class QuarantinedItem(TypedDict):
+    id: str
+    hostId: str | None
+    kind: Literal['dock', 'capture', 'objects']
+    state: Literal['found', 'held']
+    dockId: str | None
+    organizationId: str | None
+    hostname: str | None
+    sizeBytes: int | None
+    firstSeenAt: str
 
 
 class ReadNotificationPreferencesResult(TypedDict):

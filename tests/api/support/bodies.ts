@@ -21,6 +21,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   upgradeEnvironment: ({ dockId }) => ({ dockIds: [dockId] }),
   setEnvironmentFile: () => ({ path: 'a/file', contents: 'text' }),
   changeOrganizationLimits: () => ({ docks: 1000 }),
+  adoptQuarantined: () => ({}),
   setOrganizationPlan: () => ({ plan: null }),
   createOrganization: () => ({ name: 'Another' }),
   inviteMember: () => ({ email: 'invited@example.test' }),

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newUuid } from '@dock/foundation'
 import { addPerson, type TestControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
 import { ask, type Tenant } from './tenant.ts'
 
 type Make = (server: TestControlPlane, tenant: Tenant) => string | Promise<string>
@@ -242,9 +243,18 @@ export const things: Readonly<Record<string, Make>> = {
       .execute()
     return id
   },
-  '/v1/hosts/:id': async (server) =>
-    (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id,
+  '/v1/hosts/:id': (server) => hostId(server),
+  '/api/dashboard/hosts/:id': (server) => hostId(server),
+  '/api/dashboard/quarantine/:id': async (server) => {
+    const id = newUuid()
+    await sql`insert into quarantine (id, kind, thing_id, state, first_seen_at)
+      values (${id}, 'objects', ${newUuid()}, 'held', now())`.execute(server.database.db)
+    return id
+  },
 }
+
+const hostId = async (server: TestControlPlane): Promise<string> =>
+  (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id
 
 /** Invites the tenant's owner to an organization of another person. */
 const inviteOwner = async (

@@ -1,4 +1,4 @@
-/** The operator's side: the gallery of components in development builds, and addresses that moved. */
+/** Webhooks, the inbox, and the operator's side: hosts and plans. Also the gallery, and addresses that moved. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { rootRoute } from './root-route.ts'
 import { searchText } from './search-text.ts'
@@ -46,4 +46,23 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
 })
 
-export const operatorRoutes = [docks, webhooks, webhook, inbox] as const
+const hosts = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hosts',
+  component: lazyRouteComponent(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
+})
+
+const host = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hosts/$id',
+  component: lazyRouteComponent(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
+})
+
+const plans = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/plans',
+  validateSearch: (search): { q?: string } => ({ q: searchText(search.q) }),
+  component: lazyRouteComponent(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
+})
+
+export const operatorRoutes = [docks, webhooks, webhook, inbox, hosts, host, plans] as const

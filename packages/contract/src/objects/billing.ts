@@ -14,6 +14,8 @@ export const billingPlan = z.strictObject({
   monthlyBudgetMicros: count.nullable(),
 })
 
+export type BillingPlan = z.output<typeof billingPlan>
+
 export const organizationPlan = z.strictObject({
   /** Null: the organization has no plan. */
   plan: billingPlan.nullable(),

@@ -16,6 +16,21 @@ const plan = {
   concurrentFastRuns: 5,
   monthlyBudgetMicros: null,
 }
+const quarantinedItem = {
+  id: ids.snapshot,
+  hostId: ids.host,
+  kind: 'dock',
+  state: 'held',
+  dockId: ids.dock,
+  organizationId: ids.organization,
+  hostname: 'api',
+  sizeBytes: 734_003_200,
+  firstSeenAt: times.createdAt,
+}
+const plannedOrganization = {
+  ...{ id: ids.organization, name: 'Acme', slug: 'acme', plan: 'team', active: true },
+  ...{ liveDocks: 3, spentMicros: 1_250_000 },
+}
 const values = {
   docks: 20,
   cpus: 64,
@@ -212,6 +227,23 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   OrganizationLimitValues: values,
   OrganizationLimits: { limits: values, usage },
   OrganizationPlan: { plan, active: true },
+  QuarantinedItem: quarantinedItem,
+  QuarantineList: { items: [quarantinedItem], hasMore: false },
+  AdoptedItem: {
+    dockId: ids.dock,
+    snapshotId: ids.snapshot,
+    organizationId: ids.organization,
+    isNewDock: true,
+  },
+  HostVersions: {
+    isBuilder: true,
+    memAvailableBytes: 34_359_738_368,
+    diskFreeBytes: 429_496_729_600,
+    warmDocks: 2,
+    images: ['ubuntu-24.04'],
+  },
+  PlannedOrganization: plannedOrganization,
+  PlannedOrganizationPage: { organizations: [plannedOrganization], plans: [plan], nextCursor: null },
   OrganizationUsage: {
     month: '2026-03',
     closedUntil: '2026-03-02',

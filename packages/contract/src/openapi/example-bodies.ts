@@ -30,6 +30,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   CreateGithubAppBody: { code: 'a180b1a3d263c81bc6441d7b990bae27', state: 'kX2…' },
   CreateGithubManifestBody: { owner: 'acme' },
   CreateOrganizationBody: { name: 'Acme', slug: 'acme', seats: 5 },
+  AdoptQuarantinedBody: {},
   CreateTemplateBody: { dockId: ids.dock, name: 'node-ready' },
   CreateWebhookEndpointBody: {
     organizationId,

@@ -18,6 +18,7 @@ import * as keys from '../objects/keys.ts'
 import * as limits from '../objects/limits.ts'
 import * as live from '../objects/live.ts'
 import * as operations from '../objects/operations.ts'
+import * as operator from '../objects/operator.ts'
 import * as organizations from '../objects/organizations.ts'
 import * as processes from '../objects/processes.ts'
 import * as runs from '../objects/runs.ts'
@@ -45,6 +46,7 @@ const objects: readonly object[] = [
     limits,
     live,
     operations,
+    operator,
     organizations,
   ],
   ...[processes, runs, snapshots, templates, webhooks],

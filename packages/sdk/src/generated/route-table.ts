@@ -165,4 +165,9 @@ export const routeTable = {
   listSnapshotFolder: 'GET /api/dashboard/snapshots/:id/folder',
   compareSnapshots: 'GET /api/dashboard/snapshots/:id/diff/:to',
   searchTemplates: 'GET /api/dashboard/templates',
+  listQuarantine: 'GET /api/dashboard/quarantine',
+  adoptQuarantined: 'POST /api/dashboard/quarantine/:id/adopt',
+  deleteQuarantined: 'DELETE /api/dashboard/quarantine/:id',
+  readHostVersions: 'GET /api/dashboard/hosts/:id/versions',
+  listPlannedOrganizations: 'GET /api/dashboard/plans',
 } as const

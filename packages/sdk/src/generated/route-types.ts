@@ -2,6 +2,13 @@
 
 import type { RawBody, RawResponse, RequestOptions } from '../request-options.ts'
 
+export type AdoptedItem = {
+  dockId: string
+  snapshotId: string
+  organizationId: string
+  isNewDock: boolean
+}
+
 export type AlertType = "stopped_responding" | "stop_refused" | "disk_warning" | "disk_full" | "auto_recovered" | "held_after_loss"
 
 export type ApiKey = {
@@ -421,6 +428,14 @@ export type HostSummary = {
   createdAt: string
 }
 
+export type HostVersions = {
+  isBuilder: boolean
+  memAvailableBytes: number | null
+  diskFreeBytes: number | null
+  warmDocks: number
+  images: string[]
+}
+
 export type Identity = {
   id: string
   email: string
@@ -713,6 +728,22 @@ export type PathMove = {
   isFolder: boolean
 }
 
+export type PlannedOrganization = {
+  id: string
+  name: string
+  slug: string
+  plan: string | null
+  active: boolean
+  liveDocks: number
+  spentMicros: number
+}
+
+export type PlannedOrganizationPage = {
+  organizations: PlannedOrganization[]
+  plans: BillingPlan[]
+  nextCursor: string | null
+}
+
 export type PortEntry = {
   port: number
   url: string | null
@@ -763,6 +794,23 @@ export type ProviderKeyStatus = {
   provider: KeyProvider
   configured: boolean
   updatedAt: string | null
+}
+
+export type QuarantineList = {
+  items: QuarantinedItem[]
+  hasMore: boolean
+}
+
+export type QuarantinedItem = {
+  id: string
+  hostId: string | null
+  kind: "dock" | "capture" | "objects"
+  state: "found" | "held"
+  dockId: string | null
+  organizationId: string | null
+  hostname: string | null
+  sizeBytes: number | null
+  firstSeenAt: string
 }
 
 export type ReportedRuntime = {
@@ -3369,5 +3417,64 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: ListedTemplate[]
+  }
+  /** List the data of hosts and the object store that the database does not know, oldest first. */
+  listQuarantine: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: QuarantineList
+  }
+  /** Adopt a quarantined disk: it becomes a Snapshot of its Dock, or of a new archived Dock. */
+  adoptQuarantined: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: {
+        organizationId?: string | undefined
+      } | undefined
+    } & RequestOptions
+    response: AdoptedItem
+  }
+  /** Delete a quarantined item for good. */
+  deleteQuarantined: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: {
+      removed: true
+    }
+  }
+  /** Read the images, the warm pool and the free room of a host. */
+  readHostVersions: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: HostVersions
+  }
+  /** List organizations with their plans and what the month has cost, newest first. */
+  listPlannedOrganizations: {
+    request: {
+      params?: never
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+        q?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: PlannedOrganizationPage
   }
 }

@@ -1,17 +1,43 @@
-/** Routes of hosts. The HTTP layer admits only instance admins. */
-import { declareLost } from '../../modules/docks/index.ts'
-import { type HostsContext, listHosts, readHost } from '../../modules/hosts/index.ts'
+/** Routes of hosts and of the quarantine. The HTTP layer admits only instance admins. */
+import { ServiceError } from '@dock/contract'
+import { adoptQuarantined, declareLost } from '../../modules/docks/index.ts'
+import {
+  deleteQuarantined,
+  type HostsContext,
+  listHosts,
+  listQuarantine,
+  QuarantineRefused,
+  readHost,
+  readHostVersions,
+} from '../../modules/hosts/index.ts'
 import type { Handlers } from '../handler.ts'
+
+/** Does what an operator decided. A refusal keeps its sentence. */
+const decide = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof QuarantineRefused)) throw error
+    throw new ServiceError(error.reason, error.reason === 'conflict' ? { message: error.message } : undefined)
+  }
+}
 
 export function hostHandlers(context: HostsContext): Handlers {
   return {
     listHosts: () => listHosts(context.db),
     readHost: ({ params }) => readHost(context.db, params.id),
+    readHostVersions: ({ params }) => readHostVersions(context, params.id),
     resetHostCredential: async ({ params }) => {
       const fresh = await context.enrolment.resetCredential(params.id)
       context.disconnect(params.id, 'credential replaced')
       return fresh
     },
     declareHostLost: ({ params }) => declareLost(context, params.id),
+    listQuarantine: () => listQuarantine(context.db),
+    adoptQuarantined: ({ params, body }) => decide(adoptQuarantined(context, params.id, body.organizationId)),
+    deleteQuarantined: async ({ params }) => {
+      await decide(deleteQuarantined(context, params.id))
+      return { removed: true }
+    },
   }
 }

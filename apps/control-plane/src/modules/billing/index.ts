@@ -9,5 +9,6 @@ export {
   ProviderRefused,
   type Subscription,
 } from './provider.ts'
+export { listPlannedOrganizations } from './routes/list-planned.ts'
 export { readOrganizationUsage } from './routes/read-usage.ts'
 export { setOrganizationPlan, setPlan } from './routes/set-plan.ts'

@@ -1,5 +1,5 @@
 /** All SQL of plans and of the plans that organizations have. */
-import type { OrganizationPlan } from '@dock/contract'
+import type { BillingPlan, OrganizationPlan } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
 import type { PlanFile } from './plan-file.ts'
@@ -27,6 +27,15 @@ export function savePlans(db: Db, { currency, plans }: PlanFile): Promise<string
     const kept = await sql<{ name: string }>`select name from plans where retired order by name`.execute(tx)
     return kept.rows.map(({ name }) => name)
   })
+}
+
+/** Returns the plans that an organization can be given. */
+export async function listPlans(db: Db): Promise<BillingPlan[]> {
+  return (
+    await sql<BillingPlan>`select name, currency, docks_max as "concurrentDocks",
+      fast_runs_max as "concurrentFastRuns", budget_micros as "monthlyBudgetMicros"
+      from plans where not retired order by name`.execute(db)
+  ).rows
 }
 
 /** Returns the names of the plans that an organization can be given. */

@@ -19,6 +19,7 @@ export type HostsContext = {
   db: Db
   clock: Clock
   enrolment: Enrolment
+  warmPools: Pick<WarmPools, 'count'>
   /** Closes the session of a host after its credential was replaced. */
   disconnect(hostId: string, reason: string): void
 }
@@ -62,7 +63,7 @@ export function createHostsModule(needs: {
   const enrolment = createEnrolment({ db, clock })
   const warmPools = createWarmPools()
   return {
-    context: { db, clock, enrolment, disconnect: gateway.disconnect },
+    context: { db, clock, enrolment, warmPools, disconnect: gateway.disconnect },
     enrolment,
     placement: { policy, startFailures: createStartFailures(clock), warmPools },
     servedImages: () => servedImages(db),

@@ -2,16 +2,21 @@
 import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { saveHostOrders } from './host-orders.ts'
+import { QuarantineRefused } from './quarantine-refused.ts'
 import { captureIdOf, lockQuarantined, recordQuarantineDecision } from './quarantine-store.ts'
 
-/** Throws an `Error` for the operator if there is no such item, or if it is not `held`. */
+/** Throws {@link QuarantineRefused} for the operator if there is no such item, or if it is not `held`. */
 export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> {
   return withTransaction(db, async (tx) => {
     const item = await lockQuarantined(tx, id)
     if (!item)
-      throw new Error(`There is no quarantined item ${id}. List the items with script/quarantine list.`)
+      throw new QuarantineRefused(
+        'not_found',
+        `There is no quarantined item ${id}. List the items with script/quarantine list.`,
+      )
     if (item.state !== 'held')
-      throw new Error(
+      throw new QuarantineRefused(
+        'conflict',
         `The item is ${item.state}. Only a held item, which its host has confirmed, can be deleted.`,
       )
     const now = clock.now()

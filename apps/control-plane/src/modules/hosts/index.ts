@@ -56,6 +56,7 @@ export {
   saveHostOrders,
 } from './host-orders.ts'
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
+export { readHostVersions } from './host-versions.ts'
 export { listHosts, readHost } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
 export { noteImage } from './note-image.ts'
@@ -67,6 +68,7 @@ export {
   reserveRoom,
   throwNoPlacement,
 } from './placement.ts'
+export { QuarantineRefused } from './quarantine-refused.ts'
 export {
   captureIdOf,
   listQuarantineRows,
@@ -76,5 +78,6 @@ export {
   recordQuarantineDecision,
   type UnknownObjects,
 } from './quarantine-store.ts'
+export { listQuarantine } from './quarantine-view.ts'
 export type { StartFailures } from './start-failures.ts'
 export type { WarmDock, WarmPoolKind, WarmPools } from './warm-pools.ts'

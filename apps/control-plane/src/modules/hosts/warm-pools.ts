@@ -18,6 +18,8 @@ export type WarmPools = {
   remove(hostId: string, dockId: string): void
   /** Takes a Dock from the connected host that has most of this kind; returns null if no host has any. */
   take(kind: WarmPoolKind, linked: readonly string[]): WarmDock | null
+  /** Returns how many Docks of the host's pool are ready. */
+  count(hostId: string): number
   /** Puts back a Dock that was taken and not claimed. */
   giveBack(dock: WarmDock): void
 }
@@ -74,6 +76,7 @@ export function createWarmPools(): WarmPools {
       taken.add(oldest.dockId)
       return { id: oldest.dockId, hostId: best.hostId, hostname: oldest.hostname, report: oldest }
     },
+    count: (hostId) => byHost.get(hostId)?.ready.size ?? 0,
     giveBack: ({ hostId, id, report }) => {
       const { ready, taken } = poolOf(hostId)
       if (taken.delete(id)) ready.set(id, report)

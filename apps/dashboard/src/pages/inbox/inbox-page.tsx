@@ -88,7 +88,10 @@ function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
     <>
       <ul className="m-0 grid list-none rounded-lg border border-line bg-panel p-0 shadow-raised">
         {data.notifications.map((alert) => (
-          <li key={alert.id} className="flex items-start gap-3 border-b border-line px-4 py-3 last:border-b-0">
+          <li
+            key={alert.id}
+            className="flex items-start gap-3 border-b border-line px-4 py-3 last:border-b-0"
+          >
             <svg
               viewBox="0 0 8 8"
               className={`mt-1.5 size-2 shrink-0 ${alert.read ? 'text-line' : 'text-accent'}`}

@@ -100,17 +100,27 @@ function Endpoint({ endpoint, mayChange }: { endpoint: WebhookEndpoint; mayChang
       <Panel>
         <Facts
           facts={[
-            ['Address', <code className="font-mono text-xs">{endpoint.url}</code>],
+            [
+              'Address',
+              <code key="address" className="font-mono text-xs">
+                {endpoint.url}
+              </code>,
+            ],
             [
               'Events',
-              <span className="flex flex-wrap gap-1.5">
+              <span key="events" className="flex flex-wrap gap-1.5">
                 {endpoint.events.map((event) => (
                   <Badge key={event}>{event}</Badge>
                 ))}
               </span>,
             ],
-            ['Secret', <code className="font-mono text-xs">{endpoint.secretPrefix}…</code>],
-            ['Added', <RelativeTime at={endpoint.createdAt} />],
+            [
+              'Secret',
+              <code key="secret" className="font-mono text-xs">
+                {endpoint.secretPrefix}…
+              </code>,
+            ],
+            ['Added', <RelativeTime key="added" at={endpoint.createdAt} />],
           ]}
         />
         <p className="m-0 text-xs text-muted">

@@ -10,6 +10,7 @@ import {
   captureIdOf,
   lockQuarantined,
   type Quarantined,
+  QuarantineRefused,
   recordQuarantineDecision,
 } from '../../hosts/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
@@ -37,7 +38,10 @@ const homeIn = async (tx: Tx, organizationId: string): Promise<Home> => {
     from organizations o where o.id = ${organizationId} and o.deleted_at is null`.execute(tx)
   const home = found.rows[0]
   if (!home?.workspaceId || !home.owner)
-    throw new Error(`Organization ${organizationId} does not exist. Name another one with --organization ID.`)
+    throw new QuarantineRefused(
+      'conflict',
+      `Organization ${organizationId} does not exist. Name another one with --organization ID.`,
+    )
   return home
 }
 
@@ -100,11 +104,18 @@ export function adoptQuarantined(
     const now = clock.now()
     const item = await lockQuarantined(tx, id)
     if (!item)
-      throw new Error(`No quarantine entry has the id ${id}. Run script/quarantine list to see all entries.`)
+      throw new QuarantineRefused(
+        'not_found',
+        `No quarantine entry has the id ${id}. Run script/quarantine list to see all entries.`,
+      )
     if (item.kind === 'objects' || item.hostId === null)
-      throw new Error('Entries of the object store cannot be adopted. Keep or delete them.')
+      throw new QuarantineRefused(
+        'conflict',
+        'Entries of the object store cannot be adopted. Keep or delete them.',
+      )
     if (item.state !== 'held')
-      throw new Error(
+      throw new QuarantineRefused(
+        'conflict',
         `The entry is ${item.state}. Only entries that their host has confirmed (held) can be adopted.`,
       )
     const { hostId, sizeBytes, generation } = item
@@ -113,9 +124,16 @@ export function adoptQuarantined(
     const dockId = (await dockOfSnapshot(tx, snapshotId)) ?? item.dockId ?? newUuid()
     const known = await knownDock(tx, dockId)
     const home = known?.organizationId ?? organizationId ?? item.organizationId
-    if (!home) throw new Error('The host noted no organization. Name one with --organization ID.')
+    if (!home)
+      throw new QuarantineRefused(
+        'conflict',
+        'The host noted no organization. Name one with --organization ID.',
+      )
     if (known && organizationId !== undefined && organizationId !== known.organizationId)
-      throw new Error(`The Dock belongs to organization ${known.organizationId}. Omit --organization.`)
+      throw new QuarantineRefused(
+        'conflict',
+        `The Dock belongs to organization ${known.organizationId}. Omit --organization.`,
+      )
     if (!known) {
       await insertDock(tx, dockId, item, await homeIn(tx, home), now)
       await archive(tx, dockId, null, now)

@@ -1,0 +1,82 @@
+/** Extensions, not part of the specification: routes of the dashboard's pages for instance admins. */
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { adoptedItem, hostVersions, plannedOrganizationPage, quarantineList } from '../objects/operator.ts'
+import { route } from '../route.ts'
+
+const access = { credentials: 'instance-admin-session' } as const
+const adminErrors = ['session_required', 'instance_admin_required', 'email_verification_required'] as const
+const itemParams = z.object({ id: field.uuid })
+
+export const operatorExtensionRoutes = {
+  listQuarantine: route({
+    method: 'GET',
+    path: '/api/dashboard/quarantine',
+    summary: 'List the data of hosts and the object store that the database does not know, oldest first',
+    description: 'Lists at most 200 items that wait for a decision.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    response: quarantineList,
+    errors: [...adminErrors],
+  }),
+  adoptQuarantined: route({
+    method: 'POST',
+    path: '/api/dashboard/quarantine/:id/adopt',
+    summary: 'Adopt a quarantined disk: it becomes a Snapshot of its Dock, or of a new archived Dock',
+    description:
+      'Name an organization only if neither the database nor the host knows to whom the disk belongs.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    params: itemParams,
+    body: z.strictObject({ organizationId: field.uuid.optional() }),
+    response: adoptedItem,
+    errors: ['validation_error', 'not_found', 'conflict', ...adminErrors],
+    notFound: 'not_found',
+  }),
+  deleteQuarantined: route({
+    method: 'DELETE',
+    path: '/api/dashboard/quarantine/:id',
+    summary: 'Delete a quarantined item for good',
+    description: 'Its host removes the data after its next report.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    params: itemParams,
+    response: field.removed,
+    errors: ['not_found', 'conflict', ...adminErrors],
+    notFound: 'not_found',
+  }),
+  readHostVersions: route({
+    method: 'GET',
+    path: '/api/dashboard/hosts/:id/versions',
+    summary: 'Read the images, the warm pool and the free room of a host',
+    description: 'Figures are those of the last report of the host.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    params: z.object({ id: field.uuid }),
+    response: hostVersions,
+    errors: ['host_not_found', ...adminErrors],
+    notFound: 'host_not_found',
+  }),
+  listPlannedOrganizations: route({
+    method: 'GET',
+    path: '/api/dashboard/plans',
+    summary: 'List organizations with their plans and what the month has cost, newest first',
+    description: 'If `nextCursor` is not null, send it as `cursor` to get the next page.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    query: z.object({
+      limit: field.queryInteger(1, limits.dashboard.pageMax).default(limits.dashboard.pageDefault),
+      cursor: z.string().min(1).optional(),
+      /** Part of the name, or the slug. */
+      q: z.string().max(limits.dashboard.searchLengthMax).optional(),
+    }),
+    response: plannedOrganizationPage,
+    errors: ['validation_error', ...adminErrors],
+  }),
+} as const
