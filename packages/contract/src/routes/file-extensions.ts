@@ -95,7 +95,7 @@ export const fileExtensionRoutes = {
     path: '/v1/docks/:id/files/list',
     summary: 'Describe a path and, page by page, what a folder contains',
     description:
-      'Entries are sorted by the bytes of their names. If `nextCursor` is not null, send it as `cursor` to get the next page.',
+      'Entries are sorted by the bytes of their names. If `nextCursor` is not null, send it as `cursor` to get the next page. In a folder of more than 10,000 entries, a page with a `cursor` may lack names that are less than a minute old.',
     extension: true,
     query: z.object({
       path,

@@ -377,15 +377,6 @@ describe('a folder', () => {
     ])
   })
 
-  it('of very many files is listed with few names in memory', async () => {
-    execFileSync('bash', ['-c', 'seq -f "f%06g" 1 20000 | xargs touch'], { cwd: folder })
-    const page = await list(folder, '&limit=2')
-    expect(page.entries.map((entry) => entry.name)).toEqual(['f000001', 'f000002'])
-    const last = await list(folder, `&limit=3&cursor=${Buffer.from('f019998').toString('hex')}`)
-    expect(last.entries.map((entry) => entry.name)).toEqual(['f019999', 'f020000'])
-    expect(last.nextCursor).toBeNull()
-  })
-
   it('is made once, with mode and parents', async () => {
     const path = join(folder, 'a/b')
     expect(await outcome(post('mkdir', { path }))).toEqual([404, 'not_found'])
