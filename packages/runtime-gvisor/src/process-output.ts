@@ -10,6 +10,12 @@ import { openPipe, setPipeCapacity } from './system-calls.ts'
  */
 export const processPipeBytes = 256 * 1024
 const readBytes = 64 * 1024
+/**
+ * A program that writes in small pieces is read as fast as it writes, and each piece costs a turn of every process on
+ * its way. So if pieces below this size follow each other, the pipe is left to fill for a moment.
+ */
+const smallBytes = 32 * 1024
+const fillMs = 1
 /** Bytes held for the reader, in addition to the pipe's own buffer. */
 const heldBytes = 64 * 1024
 
@@ -23,6 +29,9 @@ export class ProcessOutput extends Readable {
   readonly #socket: Socket
   #writerOpen = true
   #isOver = false
+  #lastReadAt = 0
+  #filling: NodeJS.Timeout | undefined
+  #isWanted = false
 
   constructor() {
     super({ highWaterMark: heldBytes })
@@ -34,7 +43,7 @@ export class ProcessOutput extends Readable {
       ...{ fd: readFd, readable: true, writable: false },
       onread: {
         buffer: readBuffer,
-        callback: (length, buffer) => this.push(Buffer.from(buffer.subarray(0, length))),
+        callback: (length, buffer) => this.#take(Buffer.from(buffer.subarray(0, length))),
       },
     })
     this.#socket.pause()
@@ -67,14 +76,35 @@ export class ProcessOutput extends Readable {
   }
 
   override _read(): void {
-    if (!this.#isOver) this.#socket.resume()
+    this.#isWanted = true
+    this.#resume()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#isOver = true
+    clearTimeout(this.#filling)
     this.closeWriter()
     this.#socket.destroy()
     callback(error)
+  }
+
+  #resume(): void {
+    if (this.#isWanted && !this.#filling && !this.#isOver) this.#socket.resume()
+  }
+
+  /** Returns false if the pipe must not be read now. */
+  #take(bytes: Buffer): boolean {
+    const now = performance.now()
+    const isSmall = bytes.length < smallBytes && now - this.#lastReadAt < 2 * fillMs
+    this.#lastReadAt = now
+    this.#isWanted = false
+    if (this.push(bytes)) this.#isWanted = true
+    if (!isSmall) return this.#isWanted
+    this.#filling = setTimeout(() => {
+      this.#filling = undefined
+      this.#resume()
+    }, fillMs)
+    return false
   }
 
   /** Returns the number of bytes in {@link readBuffer}, or 0 if the pipe is empty or at its end. */

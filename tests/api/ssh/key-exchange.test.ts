@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { rotateSshHostKeys } from '@dock/control-plane/keys'
 import { systemClock } from '@dock/foundation'
@@ -30,9 +31,30 @@ it.each(['curve25519-sha256', 'ecdh-sha2-nistp256', 'ecdh-sha2-nistp521'])(
   },
 )
 
+it.each([
+  ['aes256-ctr,aes128-ctr,aes256-gcm@openssh.com', 'aes256-gcm@openssh.com'],
+  ['aes128-ctr,aes128-gcm@openssh.com', 'aes128-gcm@openssh.com'],
+  ['aes192-ctr,aes128-ctr', 'aes192-ctr'],
+])('of the ciphers %s uses %s', async (offered, used) => {
+  const ended = await ssh('-v', '-o', 'LogLevel=DEBUG1', '-o', `Ciphers=${offered}`, 'echo in')
+  expect(ended).toMatchObject({ code: 0, stdout: 'in\n' })
+  expect(ended.stderr.match(/(?<=cipher: )\S+/g)).toEqual([used, used])
+})
+
+it('tells a client that waits for the first word which ciphers there are', async () => {
+  const socket = connect(world.port, '127.0.0.1')
+  socket.write('SSH-2.0-waits\r\n')
+  let said = ''
+  for await (const bytes of socket) {
+    said += bytes
+    if (said.includes('aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr')) break
+  }
+  expect(said).toContain('aes256-ctr')
+})
+
 it('prefers AES, and refuses chacha20, SHA-1 and compression', async () => {
   const ended = await ssh('-v', '-o', 'LogLevel=DEBUG1', '-C', 'true')
-  expect(ended.stderr).toMatch(/cipher: aes\S+ .*compression: none/)
+  expect(ended.stderr).toMatch(/cipher: aes\S+-gcm\S+ .*compression: none/)
   for (const option of ['Ciphers=chacha20-poly1305@openssh.com', 'KexAlgorithms=diffie-hellman-group14-sha1'])
     expect((await ssh('-o', option, 'true')).code).toBe(255)
 })

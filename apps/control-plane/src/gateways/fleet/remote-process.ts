@@ -71,14 +71,28 @@ export function createRemoteProcess(
     full.add(output)
     socket.pause()
   }
+  // A chunk has the end of one frame and the begin of the next. In two pieces, it would cost its readers twice as much.
+  const arrived: Record<keyof typeof outputs, Buffer[]> = { stdout: [], stderr: [] }
+  const takeArrived = (): void => {
+    for (const name of ['stdout', 'stderr'] as const) {
+      const pieces = arrived[name]
+      arrived[name] = []
+      const [first] = pieces
+      if (first) take(outputs[name], pieces.length === 1 ? first : Buffer.concat(pieces))
+    }
+  }
   const reader = new FrameReader({
-    stdout: (bytes) => take(outputs.stdout, bytes),
-    stderr: (bytes) => take(outputs.stderr, bytes),
-    end: (text) => void succeed(processEnd.parse(JSON.parse(text))),
+    stdout: (bytes) => void arrived.stdout.push(bytes),
+    stderr: (bytes) => void arrived.stderr.push(bytes),
+    end: (text) => {
+      takeArrived()
+      void succeed(processEnd.parse(JSON.parse(text)))
+    },
   })
   socket.on('data', (chunk: Buffer) => {
     try {
       reader.feed(chunk)
+      takeArrived()
     } catch (error) {
       fail(new HostUnreachable('the host broke the protocol of processes', { cause: error }))
     }

@@ -28,7 +28,8 @@ export function isAcceptedSignature(algorithm: string, hash: string | undefined)
 }
 
 /**
- * No chacha20-poly1305, which OpenSSH would prefer: it costs twice the processor time of AES-GCM here. No compression,
+ * No chacha20-poly1305, which OpenSSH would prefer: it costs twice the processor time of AES-GCM here. The other ciphers
+ * are for clients without GCM (see `prefer-gcm.ts`). No compression,
  * because it would be done for the data of every Dock in the one process of the control plane.
  */
 const others = {

@@ -166,7 +166,6 @@ const join = async (
   stdin.on('error', () => channel.resume())
   throttleLargeStream(channel, stdin, context.precedence)
   channel.pipe(stdin)
-  throttleLargeStream(stdout, outputs.stdout, context.precedence)
   stdout.pipe(outputs.stdout, { end: false })
   stderr.pipe(outputs.stderr, { end: false })
   try {

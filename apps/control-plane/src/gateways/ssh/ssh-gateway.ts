@@ -11,8 +11,10 @@ import { createBufferBudget } from './buffer-budget.ts'
 import type { Entrance } from './find-entrance.ts'
 import { guardChannels } from './guard-channels.ts'
 import { installPostQuantumExchange, registerPostQuantumExchange } from './post-quantum-exchange.ts'
+import { preferGcm } from './prefer-gcm.ts'
 import { serveConnection } from './serve-connection.ts'
 import type { SshContext } from './ssh-context.ts'
+import { writeWholePackets } from './write-whole-packets.ts'
 
 export type SshGateway = {
   /** Listens on an address, or on an inherited socket. Resolves with the port. */
@@ -82,6 +84,8 @@ export function createSshGateway(
     const onClient = (client: Connection): void => {
       sockets.set(socket, client)
       installPostQuantumExchange(client, keyExchanges)
+      writeWholePackets(client, socket)
+      preferGcm(client, socket, clock)
       const joinBudget = guardChannels(client, socket, clock)
       client.on('error', (error) => {
         logger.debug({ err: error }, 'an SSH connection failed')
