@@ -41,7 +41,7 @@ afterAll(async () => {
   await world?.stop()
 })
 
-it('is bounded over all connections of a person, and others feel nothing of it', {
+it('is bounded over all connections of a person, and others can work meanwhile', {
   timeout: 240_000,
 }, async () => {
   const { client, server } = world
