@@ -5,12 +5,12 @@ import { createClient, DockApiError, type DockInfo } from './index.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 let seen: Seen
-let answer: { status: number; body: string }
+let answer: { status: number; body: string; headers?: Record<string, string> }
 const server = createServer(async (request, response) => {
   let body = ''
   for await (const chunk of request) body += String(chunk)
   seen = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
-  response.writeHead(answer.status).end(answer.body)
+  response.writeHead(answer.status, answer.headers).end(answer.body)
 })
 let client: ReturnType<typeof createClient>
 
@@ -80,4 +80,13 @@ test('throws bad_response when the response is not an envelope', async () => {
     answer = { status, body: '<html>' }
     await expect(client.call('readMe')).rejects.toMatchObject({ code: 'bad_response', status })
   }
+})
+
+test('an error has the id of the request, for a report', async () => {
+  answer = {
+    status: 409,
+    body: JSON.stringify({ ok: false, code: 'conflict', message: 'x' }),
+    headers: { 'x-request-id': 'request-1' },
+  }
+  await expect(client.call('readMe')).rejects.toMatchObject({ code: 'conflict', requestId: 'request-1' })
 })

@@ -45,10 +45,19 @@ export class DockApiError extends DockError {
   readonly status: number
   /** The seconds of the header `Retry-After`, or null. */
   readonly retryAfterSeconds: number | null
-  constructor(code: string, status: number, message: string, retryAfterSeconds: number | null = null) {
+  /** The header `x-request-id`, for a report to the operators, or null. */
+  readonly requestId: string | null
+  constructor(
+    code: string,
+    status: number,
+    message: string,
+    retryAfterSeconds: number | null = null,
+    requestId: string | null = null,
+  ) {
     super(code, message)
     this.status = status
     this.retryAfterSeconds = retryAfterSeconds
+    this.requestId = requestId
   }
 }
 
@@ -97,11 +106,16 @@ const classes: Readonly<Record<number, typeof DockApiError>> = {
 const capacityCodes = ['capacity_exhausted', 'no_host_capacity', 'base_image_unavailable']
 
 /** Creates the error of an unsuccessful response. */
-export function apiError(status: number, code: string, message: string, retryAfter: number | null) {
+export function apiError(
+  status: number,
+  code: string,
+  message: string,
+  { retryAfter, requestId }: { retryAfter: number | null; requestId: string | null },
+) {
   const Class = capacityCodes.includes(code)
     ? CapacityError
     : (classes[status] ?? (status >= 500 ? ServiceError : DockApiError))
-  return new Class(code, status, message, retryAfter)
+  return new Class(code, status, message, retryAfter, requestId)
 }
 
 /** Returns true if `error` is a failure with one of these codes. */

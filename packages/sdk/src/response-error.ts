@@ -15,13 +15,14 @@ const retryAfterOf = (headers: Headers): number | null => {
 
 /** Returns the error that an unsuccessful response stands for. `body` is its parsed JSON, if it was JSON. */
 export function errorOfResponse({ status, headers }: Response, body: unknown): DockApiError {
+  const details = { retryAfter: retryAfterOf(headers), requestId: headers.get('x-request-id') }
   return isEnvelope(body) && typeof body.code === 'string' && typeof body.message === 'string'
-    ? apiError(status, body.code, body.message, retryAfterOf(headers))
+    ? apiError(status, body.code, body.message, details)
     : apiError(
         status,
         'bad_response',
         `The response (HTTP ${status}) is not from the Dock API. Check baseUrl.`,
-        retryAfterOf(headers),
+        details,
       )
 }
 
