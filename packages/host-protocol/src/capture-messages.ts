@@ -24,6 +24,53 @@ export const captureFile = z.strictObject({
 export const fileSizeHeader = 'x-file-size'
 export type CaptureFile = z.infer<typeof captureFile>
 
+/** Names and paths are text, in which `%XX` stands for a byte that is not UTF-8. */
+const nameLengthMax = 3 * 255
+const pathLengthMax = 3 * 4096
+const diskEntryType = z.enum(['file', 'folder', 'link', 'pipe', 'socket', 'device'])
+const diskMode = z.string().regex(/^[0-7]{4}$/)
+const size = z.number().int().min(0)
+
+export const folderPageMax = 1_000
+const cursorLengthMax = 10_000
+
+/** GET /captures/:captureId/folder?path=&limit=&cursor=: a page of a folder, sorted by the bytes of the names. */
+export const diskEntry = z.strictObject({
+  name: z.string().max(nameLengthMax),
+  type: diskEntryType,
+  mode: diskMode,
+  size,
+})
+export type DiskEntry = z.infer<typeof diskEntry>
+export const diskFolder = z.strictObject({
+  entries: boundedList(diskEntry, folderPageMax),
+  nextCursor: z.string().max(cursorLengthMax).nullable(),
+})
+export type DiskFolder = z.infer<typeof diskFolder>
+
+export const changesPageMax = 500
+const diskSide = z.strictObject({ type: diskEntryType, mode: diskMode, size })
+export const diskChange = z.strictObject({
+  path: z.string().max(pathLengthMax),
+  before: diskSide.nullable(),
+  after: diskSide.nullable(),
+  differences: boundedList(z.enum(['added', 'removed', 'type', 'contents', 'mode', 'owner']), 3),
+})
+export type DiskChange = z.infer<typeof diskChange>
+
+/**
+ * GET /captures/:captureId/changes?to=&cursor=: what differs in the capture `to`. The work of one request is bounded, so a
+ * page may be empty and still have a `nextCursor`. `hasUnlisted`: a folder has names with a line break, which are left out.
+ */
+export const diskComparison = z.strictObject({
+  changes: boundedList(diskChange, changesPageMax),
+  nextCursor: z.string().max(cursorLengthMax).nullable(),
+  visited: z.number().int().min(0),
+  bytesRead: z.number().int().min(0),
+  hasUnlisted: z.boolean(),
+})
+export type DiskComparison = z.infer<typeof diskComparison>
+
 /**
  * POST /captures/:captureId/chunk-names: returns the disk's size, then one line for every chunk that holds data, in
  * disk order. `keys` is the secret of the organization's copies. The host keeps it only in memory and only during the

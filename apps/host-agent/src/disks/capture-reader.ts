@@ -3,49 +3,33 @@
  * The host's kernel never opens a path of the disk, so links inside the disk cannot lead to files of the host.
  */
 
-import { isUtf8 } from 'node:buffer'
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
-import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
+import { pipeline, type Readable, Transform } from 'node:stream'
 import { NotInPool } from '../docks/host-resources.ts'
+import {
+  deadlineMs,
+  decodeName,
+  encodePath,
+  linesOf,
+  mark,
+  markOpen,
+  startDebugfs,
+} from './debugfs-process.ts'
 import { ReaderQueue } from './reader-queue.ts'
-import { diskReader } from './run-on-disk.ts'
 
 /** The path refers to a folder, a link or a device. */
 export class NotRegularFile extends Error {
   override readonly name = 'NotRegularFile'
 }
 
-const deadlineMs = 60_000
 /** How long a reader may take to accept the next bytes of a file. */
 const stallMsMax = 60_000
-/** Each read is a process. A slow reader keeps its slot as long as it accepts data. */
-const queue = new ReaderQueue({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
+/** Limits all reads of captures. Each is a process. A slow reader keeps its slot as long as it accepts data. */
+export const captureReaders = new ReaderQueue({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
 const rootInode = '2'
 const pathLengthMax = 4096
 const filesAtOnce = 500
-/** Separates the answers of debugfs: the output of this command contains a slash, which no file name can contain. */
-const mark = 'params'
-const markOpen = 'Filesystem in use: /dev/fd/3'
 const markClosed = 'Filesystem in use: --none--'
-
-const startDebugfs = (
-  disk: FileHandle,
-  args: readonly string[],
-  timeout?: number,
-): ChildProcessByStdio<Writable, Readable, null> =>
-  // `-c` skips reading the bitmaps: only names, inodes and blocks are needed.
-  spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
-    stdio: ['pipe', 'pipe', 'ignore', disk.fd],
-    uid: diskReader,
-    gid: diskReader,
-    env: {
-      PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
-      DEBUGFS_PAGER: '',
-      SS_READLINE_PATH: 'none',
-    },
-    ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
-  }) as ChildProcessByStdio<Writable, Readable, null>
 
 const runDebugfs = (disk: FileHandle, input: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -61,51 +45,6 @@ const runDebugfs = (disk: FileHandle, input: Buffer): Promise<string> =>
     })
   })
 
-/** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs is killed. */
-async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
-  // The timeout applies to each piece of output, not to the whole listing.
-  const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
-  const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (_code, signal) => resolve(signal))
-  })
-  ended.catch(() => undefined)
-  child.stdin.on('error', () => undefined)
-  child.stdout.setEncoding('latin1')
-  let rest = ''
-  try {
-    for await (const text of child.stdout as AsyncIterable<string>) {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      yield lines
-      deadline.refresh()
-    }
-    const signal = await ended
-    if (signal) throw new Error(`debugfs was killed by ${signal}`)
-  } finally {
-    clearTimeout(deadline)
-    child.kill('SIGKILL')
-  }
-}
-
-/** Decodes a file name. Bytes that are not UTF-8 become `%XX`. */
-const decodeName = (latin1: string): string => {
-  if (/^[\0-\x7f]*$/.test(latin1)) return latin1
-  const bytes = Buffer.from(latin1, 'latin1')
-  if (isUtf8(bytes)) return bytes.toString('utf8')
-  let text = ''
-  for (let at = 0; at < bytes.length; ) {
-    const length = [1, 2, 3, 4].find(
-      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
-    )
-    text += length
-      ? bytes.toString('utf8', at, at + length)
-      : `%${bytes.toString('hex', at, at + 1).toUpperCase()}`
-    at += length ?? 1
-  }
-  return text
-}
-
 export type DiskFile = { path: string; size: number; inode: number }
 
 /**
@@ -113,7 +52,7 @@ export type DiskFile = { path: string; size: number; inode: number }
  * with a line break and paths that are too long. Bytes of a name that are not UTF-8 appear as `%XX`.
  */
 export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
-  const release = await queue.take()
+  const release = await captureReaders.take()
   const disk = await open(file, 'r').catch((error: unknown) => {
     release()
     throw error
@@ -157,14 +96,6 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
     await disk.close()
   }
 }
-
-/** Encodes a path in which `%XX` stands for one byte, as {@link walkTree} writes names that are not UTF-8. */
-const encodePath = (path: string): Buffer =>
-  Buffer.concat(
-    path
-      .split(/(%[0-9A-F]{2})/)
-      .map((part) => (/^%[0-9A-F]{2}$/.test(part) ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part))),
-  )
 
 const statFile = async (
   disk: FileHandle,
@@ -210,7 +141,7 @@ export async function readDiskFile(
   if (!plain || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new NotInPool(`no such file: ${path}`)
   }
-  const release = await queue.take()
+  const release = await captureReaders.take()
   let isRead = false
   const disk = await open(file, 'r').catch((error: unknown) => {
     release()

@@ -1,5 +1,6 @@
 /** On a real btrfs pool in a loop file, with a small image made here. Needs root and a kernel with btrfs. */
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import {
   appendFile,
@@ -375,6 +376,20 @@ describe('reading a capture', () => {
     await expect(read('/etc/name\nls')).rejects.toThrow(NotInPool)
     await expect(read('<2>')).rejects.toThrow(NotInPool)
     await expect(Array.fromAsync(pool.walk('none'))).rejects.toThrow(NotInPool)
+  })
+
+  it('compares two captures without reading the blocks that they share', async () => {
+    const root = await dock('a')
+    await writeFile(join(root, 'big'), randomBytes(16 * 2 ** 20))
+    await writeFile(join(root, 'small'), 'before')
+    await pool.capture('a', 'c')
+    await writeFile(join(root, 'small'), 'after!')
+    await pool.capture('a', 'd')
+    const { changes, bytesRead, nextCursor } = await pool.compare('c', 'd', null)
+    expect(changes.map(({ path, differences }) => [path, ...differences])).toEqual([['/small', 'contents']])
+    expect(nextCursor).toBeNull()
+    expect(bytesRead).toBeLessThan(2 ** 20)
+    await expect(pool.compare('c', 'none', null)).rejects.toThrow(NotInPool)
   })
 
   it('writes a name that is not UTF-8 with percent signs, and finds the file by it', async () => {

@@ -14,7 +14,9 @@ import { receiveImage } from '../images/receive-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, partialPrefix, sizedImage } from './clone-disk.ts'
+import { compareDisks, comparisonLimits } from './compare-disks.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
+import { listDiskFolder } from './disk-folder.ts'
 import { createDiskMarks } from './disk-marks.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
@@ -231,6 +233,9 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))
     },
+    listFolder: async (captureId, wanted) => listDiskFolder(await captured(captureId), wanted),
+    compare: async (captureId, otherId, from) =>
+      compareDisks([await captured(captureId), await captured(otherId)], from, comparisonLimits),
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 
     async recover() {

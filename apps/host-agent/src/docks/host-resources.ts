@@ -3,8 +3,15 @@
  * repeated, and removing something that does not exist succeeds.
  */
 import type { Readable } from 'node:stream'
+import type { DiskComparison, DiskFolder } from '@dock/host-protocol'
 import type { FillDisk } from '../disks/write-new-disk.ts'
 import type { ArrivingImage } from '../images/receive-image.ts'
+
+/**
+ * Where a comparison of two captures goes on: after the entry with this path, or with `block` within that file. Names are
+ * bytes as latin1.
+ */
+export type Place = { names: string[]; block?: number | undefined }
 
 /** Where a new disk is cloned from. */
 export type DiskOrigin = { image: string } | { captureId: string }
@@ -77,6 +84,13 @@ export type DiskPool = {
    * bytes.
    */
   walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }[]>
+  /** Lists a page of a folder of a capture. Throws {@link NotInPool} if there is no such folder. */
+  listFolder(
+    captureId: string,
+    wanted: { path: string; cursor: string | null; limit: number },
+  ): Promise<DiskFolder>
+  /** Compares two captures from a place on, until a bounded amount of work is done. */
+  compare(captureId: string, otherId: string, from: Place | null): Promise<DiskComparison>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
   /** Returns the path of a capture's disk. The caller must only read it. */
   captureFile(captureId: string): Promise<string>

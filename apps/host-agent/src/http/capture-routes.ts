@@ -7,6 +7,7 @@ import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod'
 import { nameChunks, sealChunks } from '../copies/copy-capture.ts'
 import { fillDisk } from '../copies/restore-capture.ts'
+import { readPlace } from '../disks/compare-disks.ts'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import { asLines, inBatches, keysFrom, splitHead, streamed } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
@@ -14,6 +15,16 @@ import { parse, readBody, uuidParameter } from './read-request.ts'
 
 /** Enough for the chunk positions of a disk of 2 TiB. */
 export const positionsBytesMax = 8 * 1024 * 1024
+
+const folderQuery = z.object({
+  path: z.string().min(1).max(4096),
+  limit: z.coerce.number().int().min(1).max(protocol.folderPageMax),
+  cursor: z
+    .string()
+    .regex(/^([0-9a-f]{2}){1,255}$/)
+    .optional(),
+})
+const changesQuery = z.object({ to: z.uuid().lowercase(), cursor: z.string().max(10_000).optional() })
 
 /** Returns the bytes from `start` to `end` of a stream. The stream is destroyed when they are read. */
 const slice = (stream: Readable, start: number, end: number): Readable => {
@@ -67,6 +78,23 @@ export function addCaptureRoutes(app: Hono, { disks, captureNotes, instance, cop
     const captureId = uuidParameter(context, 'captureId')
     await disks.captureFile(captureId)
     return streamed(asLines(disks.walk(captureId)), 'application/x-ndjson')
+  })
+
+  app.get('/captures/:captureId/folder', async (context) => {
+    const wanted = parse(folderQuery, context.req.query())
+    const page = await disks.listFolder(uuidParameter(context, 'captureId'), {
+      ...wanted,
+      cursor: wanted.cursor ?? null,
+    })
+    return context.json(page satisfies protocol.DiskFolder)
+  })
+
+  app.get('/captures/:captureId/changes', async (context) => {
+    const { to, cursor } = parse(changesQuery, context.req.query())
+    const from = cursor === undefined ? null : readPlace(cursor)
+    if (cursor !== undefined && from === null) throw new AgentRefusal('invalid', 'cursor: not a nextCursor')
+    const page = await disks.compare(uuidParameter(context, 'captureId'), to, from)
+    return context.json(page satisfies protocol.DiskComparison)
   })
 
   app.get('/captures/:captureId/files', async (context) => {

@@ -287,6 +287,24 @@ export function createFakeHost(hostId: string): FakeHost {
     async *listCaptureFiles() {
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
+    listCaptureFolder: async (_host, _capture, { path }) => {
+      if (path === '/none') throw new HostRefused('not_found', 'no such folder')
+      return { entries: [{ name: 'hostname', type: 'file', mode: '0644', size: 5 }], nextCursor: null }
+    },
+    compareCaptures: async (_host, capture, other) => ({
+      changes:
+        capture === other
+          ? []
+          : [
+              {
+                path: '/etc/hostname',
+                before: null,
+                after: { type: 'file', mode: '0644', size: 5 },
+                differences: ['added'],
+              },
+            ],
+      ...{ nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false },
+    }),
     ...fakeCaptures(captures),
     ...fakeImages(images),
     readCaptureFile: async (_host, _capture, _path, range) => {

@@ -124,6 +124,15 @@ export function createMemoryDiskPool(
       requireIn(captures, captureId)
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
+    listFolder: async (captureId) => {
+      requireIn(captures, captureId)
+      return { entries: [{ name: 'hostname', type: 'file', mode: '0644', size: 5 }], nextCursor: null }
+    },
+    compare: async (captureId, otherId) => {
+      requireIn(captures, captureId)
+      requireIn(captures, otherId)
+      return { changes: [], nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false }
+    },
     readFile: async (captureId, path) => {
       if (path === '/link') throw new NotRegularFile(`not a regular file: ${path}`)
       requireIn(captures, captureId)

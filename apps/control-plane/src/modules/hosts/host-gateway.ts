@@ -9,6 +9,8 @@ import type {
   ClonedRepositories,
   CloneRepositories,
   DestroyDock,
+  DiskComparison,
+  DiskFolder,
   ExecInDock,
   ExecOutcome,
   KeepInstance,
@@ -62,6 +64,19 @@ export type HostGateway = HostConnections &
     listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
     /** Lists the regular files of a capture, in batches. The order is not defined. */
     listCaptureFiles(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
+    /** Lists a page of a folder of a capture. Throws {@link HostRefused} `not_found` if there is no such folder. */
+    listCaptureFolder(
+      hostId: string,
+      captureId: string,
+      page: { path: string; limit: number; cursor?: string | undefined },
+    ): Promise<DiskFolder>
+    /** Compares two captures of the host, a bounded amount of work from `cursor` on. */
+    compareCaptures(
+      hostId: string,
+      captureId: string,
+      otherId: string,
+      cursor: string | undefined,
+    ): Promise<DiskComparison>
     /** Reads a file of a capture, or a range of it, over the bulk link. `size` is the size of the whole file in bytes. */
     readCaptureFile(
       hostId: string,

@@ -5,6 +5,8 @@ export type {
   CaptureFile,
   CaptureNote,
   ClonedRepositories,
+  DiskComparison,
+  DiskFolder,
   ExecOutcome,
   GitConnected,
   HostFacts,

@@ -1,0 +1,87 @@
+/** Runs debugfs on a disk as an unprivileged user, and reads names from its output. */
+import { isUtf8 } from 'node:buffer'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { FileHandle } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
+import { diskReader } from './run-on-disk.ts'
+
+/** How long debugfs may take for the next piece of output. */
+export const deadlineMs = 60_000
+
+/** Separates the answers of debugfs: the output of this command contains a slash, which no file name can contain. */
+export const mark = 'params'
+export const markOpen = 'Filesystem in use: /dev/fd/3'
+
+/** Starts debugfs on the disk. Its host's kernel never opens a path of the disk. */
+export function startDebugfs(
+  disk: FileHandle,
+  args: readonly string[],
+  timeout?: number,
+): ChildProcessByStdio<Writable, Readable, null> {
+  // `-c` skips reading the bitmaps: only names, inodes and blocks are needed.
+  return spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
+    stdio: ['pipe', 'pipe', 'ignore', disk.fd],
+    uid: diskReader,
+    gid: diskReader,
+    env: {
+      PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
+      DEBUGFS_PAGER: '',
+      SS_READLINE_PATH: 'none',
+    },
+    ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
+  }) as ChildProcessByStdio<Writable, Readable, null>
+}
+
+/** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs is killed. */
+export async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
+  // The timeout applies to each piece of output, not to the whole listing.
+  const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
+  const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (_code, signal) => resolve(signal))
+  })
+  ended.catch(() => undefined)
+  child.stdin.on('error', () => undefined)
+  child.stdout.setEncoding('latin1')
+  let rest = ''
+  try {
+    for await (const text of child.stdout as AsyncIterable<string>) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      yield lines
+      deadline.refresh()
+    }
+    const signal = await ended
+    if (signal) throw new Error(`debugfs was killed by ${signal}`)
+  } finally {
+    clearTimeout(deadline)
+    child.kill('SIGKILL')
+  }
+}
+
+/** Decodes a file name. Bytes that are not UTF-8 become `%XX`. */
+export function decodeName(latin1: string): string {
+  if (/^[\0-\x7f]*$/.test(latin1)) return latin1
+  const bytes = Buffer.from(latin1, 'latin1')
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(
+      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
+    )
+    text += length
+      ? bytes.toString('utf8', at, at + length)
+      : `%${bytes.toString('hex', at, at + 1).toUpperCase()}`
+    at += length ?? 1
+  }
+  return text
+}
+
+/** Encodes a path in which `%XX` stands for one byte, as `decodeName` writes names that are not UTF-8. */
+export function encodePath(path: string): Buffer {
+  return Buffer.concat(
+    path
+      .split(/(%[0-9A-F]{2})/)
+      .map((part) => (/^%[0-9A-F]{2}$/.test(part) ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part))),
+  )
+}
