@@ -152,6 +152,7 @@ export function createDockModules(options: {
     ...{ ...toOperate, rateLimits, snapshotFileBytesMax: options.snapshotFileBytesMax },
     captureHost: copies.captureHost,
     listFiles: copies.listFiles,
+    ensureCapture: copies.ensureCapture,
   })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: gitServers, grantFor: options.grantFor },

@@ -134,7 +134,13 @@ export const limits = {
     /** Total over all repositories of an Environment. */
     repositorySetupScriptsBytesMax: mebibyte,
   },
-  dashboard: { searchLengthMax: 100, pageMax: 200, pageDefault: 100 },
+  dashboard: {
+    searchLengthMax: 100,
+    pageMax: 200,
+    pageDefault: 100,
+    folderPageMax: 500,
+    diffCursorLengthMax: 10_000,
+  },
   template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
   webhook: {
     endpointsPerOrganizationMax: 10,

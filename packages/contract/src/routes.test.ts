@@ -8,9 +8,9 @@ const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const create = (body: object) => routes.createDock.body.safeParse({ workspaceId: id, ...body })
 const exec = (body: object) => routes.execInDock.body.safeParse({ command: 'true', ...body }).success
 
-test('there are 141 distinct routes, all under /v1 but those of the dashboard', () => {
+test('there are 145 distinct routes, all under /v1 but those of the dashboard', () => {
   const all = (Object.values(routes) as Route[]).map((route) => `${route.method} ${route.path}`)
-  expect(new Set(all).size).toBe(141)
+  expect(new Set(all).size).toBe(145)
   expect(all.filter((route) => !/ \/(v1|api\/live$|api\/dashboard)/.test(route))).toEqual([])
 })
 
@@ -18,7 +18,7 @@ test('an id in a path is not case-sensitive', () => {
   const notUuids = ['readOperation', 'removeConnection']
   for (const [name, { path, params }] of Object.entries(routes) as [string, Route][]) {
     if (!path.includes('/:id') || notUuids.includes(name)) continue
-    const others = { port: '80', userId: id, invitationId: id, deliveryId: id, pid: id }
+    const others = { port: '80', userId: id, invitationId: id, deliveryId: id, pid: id, to: id }
     expect(params?.parse({ ...others, id: id.toUpperCase() }), name).toMatchObject({ id })
   }
 })

@@ -90,3 +90,8 @@ test('an error has the id of the request, for a report', async () => {
   }
   await expect(client.call('readMe')).rejects.toMatchObject({ code: 'conflict', requestId: 'request-1' })
 })
+
+test('returns the address of a route', () => {
+  const address = client.urlOf('readDockFile', { params: { id }, query: { path: '/a b\udcff' } })
+  expect(address).toBe(`${client.baseUrl}/v1/docks/${id}/files?path=%2Fa%20b%FF`)
+})

@@ -1,6 +1,6 @@
 /** A typed client of every route of the service. */
 import { encodeNameForUrl } from '@dock/contract/byte-name'
-import type { CallArguments, CallResult, RouteName } from './call-types.ts'
+import type { CallArguments, CallOptions, CallResult, RouteName } from './call-types.ts'
 import { ConnectionError, DockError } from './dock-error.ts'
 import { routeTable } from './generated/route-table.ts'
 import { pause } from './pause.ts'
@@ -26,6 +26,8 @@ export type Client = {
    * the route takes one), and those that the service refused for want of a slot. A body that is a stream is sent once.
    */
   call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>>
+  /** Returns the address of a route, for links and for programs that send the request themselves. */
+  urlOf<N extends RouteName>(name: N, place: Omit<CallOptions<N>, 'body' | 'headers' | 'signal'>): string
   /** Like `call`, but returns the response, whose body can be read as a stream. */
   open<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<Response>
 }
@@ -78,12 +80,15 @@ export function createClient(options: ClientOptions = {}): Client {
   const apiKey = options.apiKey ?? variable('DOCK_API_KEY')
   const { retries = 4, retryAfterSecondsMax = 30 } = options
 
+  const urlOf = (name: RouteName, { params = {}, query = {} }: Given): string =>
+    addressOf(baseUrl, routeTable[name].split(' ')[1]!, params, query)
+
   const request = async <T>(
     name: RouteName,
     given: Given,
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
-    const [method, path, flags = ''] = routeTable[name].split(' ') as [string, string, string?]
+    const [method, , flags = ''] = routeTable[name].split(' ') as [string, string, string?]
     if (flags.includes('w'))
       throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
     // Header names are not case-sensitive; Headers compares them so.
@@ -102,7 +107,7 @@ export function createClient(options: ClientOptions = {}): Client {
       (method === 'GET' || method === 'PUT' || headers.has('idempotency-key')) &&
       // The command ended with the connection, so its result is not what was asked for.
       !headers.has('x-dock-cancel-on-disconnect')
-    const address = addressOf(baseUrl, path, given.params ?? {}, given.query ?? {})
+    const address = urlOf(name, given)
     const plan = retryPlan({ retries: isStream ? 0 : retries, retryAfterSecondsMax }, { isSafe, isOwnKey })
     const { signal } = given
     const attempt = async (): Promise<T> => {
@@ -134,6 +139,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
   return {
     baseUrl,
+    urlOf: (name, place) => urlOf(name, place as Given),
     call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>> {
       const isRaw = routeTable[name].split(' ')[2]?.includes('r')
       return request(name, (args[0] ?? {}) as Given, async (response) =>

@@ -26,6 +26,7 @@ export {
   ProcessOutputReader,
 } from './process-output.ts'
 export type { RawBody, RawResponse, RequestOptions } from './request-options.ts'
+export { shellWords } from './shell-words.ts'
 export { Snapshots } from './snapshots.ts'
 export { Templates } from './templates.ts'
 export type { FileWatchOptions, WatchedChange } from './watch-files.ts'

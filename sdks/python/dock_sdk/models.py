@@ -42,6 +42,8 @@ SecretsAccess = Literal['members', 'admins']
 
 SetupStatus = Literal['pending', 'running', 'done', 'failed']
 
+SnapshotDifference = Literal['added', 'removed', 'type', 'contents', 'mode', 'owner']
+
 SnapshotStatus = Literal['saving', 'completed', 'failed']
 
 StatsWindow = Literal['1h', '24h']
@@ -622,6 +624,33 @@ class ListedDock(TypedDict):
     environmentVersion: int | None
 
 
+class ListedSnapshot(TypedDict):
+    id: str
+    dockId: str
+    status: SnapshotStatus
+    sizeBytes: int
+    runtime: RuntimeName | None
+    createdAt: str
+    organizationId: str
+    dockName: str | None
+    copy: SnapshotCopy | None
+
+
+class ListedTemplate(TypedDict):
+    id: str
+    organizationId: str
+    name: str
+    sourceDockId: str | None
+    status: TemplateStatus
+    sizeBytes: int
+    createdAt: str
+    updatedAt: str
+    createdBy: DockCreator | None
+    sourceDockName: str | None
+    image: str
+    diskGiB: int
+
+
 class LoginConnection(TypedDict):
     id: str
     provider: str
@@ -1052,9 +1081,35 @@ class Snapshot(TypedDict):
     createdAt: str
 
 
+class SnapshotChange(TypedDict):
+    path: str
+    before: SnapshotSide | None
+    after: SnapshotSide | None
+    differences: List[SnapshotDifference]
+
+
+class SnapshotCopy(TypedDict):
+    provenAt: str
+    damagedAt: str | None
+
+
+class SnapshotDiff(TypedDict):
+    changes: List[SnapshotChange]
+    nextCursor: str | None
+    visited: int
+    hasUnlisted: bool
+
+
 class SnapshotDownload(TypedDict):
     snapshotId: str
     files: List[SnapshotFileLink]
+
+
+class SnapshotEntry(TypedDict):
+    type: FileType
+    mode: str
+    size: int
+    name: str
 
 
 class SnapshotFile(TypedDict):
@@ -1068,9 +1123,25 @@ class SnapshotFileLink(TypedDict):
     url: str
 
 
+class SnapshotFolder(TypedDict):
+    entries: List[SnapshotEntry]
+    nextCursor: str | None
+
+
 class SnapshotPage(TypedDict):
     snapshots: List[Snapshot]
     nextCursor: str | None
+
+
+class SnapshotSearchPage(TypedDict):
+    snapshots: List[ListedSnapshot]
+    nextCursor: str | None
+
+
+class SnapshotSide(TypedDict):
+    type: FileType
+    mode: str
+    size: int
 
 
 class SnapshotTree(TypedDict):

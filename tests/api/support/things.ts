@@ -68,6 +68,8 @@ export const things: Readonly<Record<string, Make>> = {
     const { snapshots } = await asOwner<{ snapshots: [{ id: string }] }>(server, tenant, 'GET', path)
     return snapshots[0].id
   },
+  '/api/dashboard/snapshots/:id': (server, tenant) => things['/v1/snapshots/:id']!(server, tenant),
+  '/api/dashboard/snapshots/:id/diff/:to': (server, tenant) => things['/v1/snapshots/:id']!(server, tenant),
   '/v1/templates/:name': async (server, tenant) => {
     const { name } = await asOwner<{ name: string }>(server, tenant, 'POST', '/v1/templates', {
       dockId: tenant.dockId,

@@ -14,7 +14,8 @@ const policy = (nonce: string): string =>
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "connect-src 'self'",
-    "img-src 'self' data:",
+    // Previews of images are blobs that the page made from bytes which it knows to be an image.
+    "img-src 'self' data: blob:",
     "font-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -2,6 +2,9 @@
 import * as z from 'zod'
 import { count, integer, nextCursor, timestamp, uuid } from '../fields.ts'
 import { dock, dockState, statsWindow } from './docks.ts'
+import { fileType } from './files.ts'
+import { snapshot } from './snapshots.ts'
+import { template } from './templates.ts'
 
 export const dockCreator = z.strictObject({ id: uuid, name: z.string() })
 
@@ -60,3 +63,59 @@ export const dockSeries = z.strictObject({
   points: z.array(seriesPoint),
 })
 export type DockSeries = z.output<typeof dockSeries>
+
+/** The durable copy of a Snapshot. `provenAt`: when every byte of it was last read back and found whole. */
+export const snapshotCopy = z.strictObject({
+  provenAt: timestamp,
+  /** Not null if a later check found damage that could not be repaired. */
+  damagedAt: timestamp.nullable(),
+})
+
+export const listedSnapshot = snapshot.extend({
+  organizationId: uuid,
+  dockName: z.string().nullable(),
+  /** Null until the copy is made. Until then only the host keeps the Snapshot. */
+  copy: snapshotCopy.nullable(),
+})
+export type ListedSnapshot = z.output<typeof listedSnapshot>
+
+export const snapshotSearchPage = z.strictObject({ snapshots: z.array(listedSnapshot), nextCursor })
+export type SnapshotSearchPage = z.output<typeof snapshotSearchPage>
+
+/** A file or folder on one side of a comparison. */
+export const snapshotSide = z.strictObject({ type: fileType, mode: z.string(), size: count })
+/** In names and paths of Snapshots, `%XX` stands for a byte that is not UTF-8. */
+export const snapshotEntry = snapshotSide.extend({ name: z.string() })
+export type SnapshotEntry = z.output<typeof snapshotEntry>
+
+export const snapshotFolder = z.strictObject({ entries: z.array(snapshotEntry), nextCursor })
+export type SnapshotFolder = z.output<typeof snapshotFolder>
+
+export const snapshotDifference = z.enum(['added', 'removed', 'type', 'contents', 'mode', 'owner'])
+
+/** `before` is null if the path is new, `after` if it is gone. */
+export const snapshotChange = z.strictObject({
+  path: z.string(),
+  before: snapshotSide.nullable(),
+  after: snapshotSide.nullable(),
+  differences: z.array(snapshotDifference),
+})
+export type SnapshotChange = z.output<typeof snapshotChange>
+
+export const snapshotDiff = z.strictObject({
+  changes: z.array(snapshotChange),
+  nextCursor,
+  /** How many files and folders this page has compared. */
+  visited: count,
+  /** True if a folder has names with a line break, which are not compared. */
+  hasUnlisted: z.boolean(),
+})
+export type SnapshotDiff = z.output<typeof snapshotDiff>
+
+export const listedTemplate = template.extend({
+  createdBy: dockCreator.nullable(),
+  sourceDockName: z.string().nullable(),
+  image: z.string(),
+  diskGiB: integer,
+})
+export type ListedTemplate = z.output<typeof listedTemplate>

@@ -48,6 +48,25 @@ const snapshot = {
   runtime: 'gvisor',
   createdAt: times.laterAt,
 }
+const snapshotCopy = { provenAt: times.laterAt, damagedAt: null }
+const listedSnapshot = { ...snapshot, organizationId: ids.organization, dockName: 'web', copy: snapshotCopy }
+const snapshotSide = { type: 'file', mode: '0644', size: 1204 }
+const snapshotEntry = { ...snapshotSide, name: 'report.csv' }
+const snapshotChange = {
+  path: '/home/user/work/report.csv',
+  before: { ...snapshotSide, size: 980 },
+  after: snapshotSide,
+  differences: ['contents'],
+}
+const template = {
+  id: ids.template,
+  organizationId: ids.organization,
+  name: 'node-ready',
+  sourceDockId: ids.dock,
+  status: 'ready',
+  sizeBytes: 734_003_200,
+  ...stamps,
+}
 const snapshotFile = { path: 'home/user/work/report.csv', size: 1204 }
 const snapshotFileLink = {
   ...snapshotFile,
@@ -165,6 +184,14 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     version: 'built:debian-13-amd64-8ecd5ffafdb666f4.tar.zst',
   },
   ListedDock: listedDock,
+  ListedSnapshot: listedSnapshot,
+  ListedTemplate: {
+    ...template,
+    createdBy: dockCreator,
+    sourceDockName: 'web',
+    image: 'debian-13',
+    diskGiB: 20,
+  },
   Operation: operation,
   OperationAnswer: { operation },
   PathChange: pathChange,
@@ -213,21 +240,20 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   SecretFile: secretFile,
   SeriesPoint: seriesPoint,
   Snapshot: snapshot,
+  SnapshotChange: snapshotChange,
+  SnapshotCopy: snapshotCopy,
+  SnapshotDiff: { changes: [snapshotChange], nextCursor: null, visited: 41_230, hasUnlisted: false },
   SnapshotDownload: { snapshotId: ids.snapshot, files: [snapshotFileLink] },
+  SnapshotEntry: snapshotEntry,
   SnapshotFile: snapshotFile,
   SnapshotFileLink: snapshotFileLink,
+  SnapshotFolder: { entries: [snapshotEntry], nextCursor: null },
   SnapshotPage: { snapshots: [snapshot], nextCursor: null },
+  SnapshotSearchPage: { snapshots: [listedSnapshot], nextCursor: null },
+  SnapshotSide: snapshotSide,
   SnapshotTree: { snapshotId: ids.snapshot, files: [snapshotFile] },
   StatsAggregate: aggregate,
-  Template: {
-    id: ids.template,
-    organizationId: ids.organization,
-    name: 'node-ready',
-    sourceDockId: ids.dock,
-    status: 'ready',
-    sizeBytes: 734_003_200,
-    ...stamps,
-  },
+  Template: template,
   TerminalCells: terminalCells,
   TerminalTicket: { ticket: 'Zm9yIG9uZSB0ZXJtaW5hbA', expiresAt: '2026-03-02T09:00:33.412Z' },
   TimelineActor: timelineActor,

@@ -52,6 +52,7 @@ const descriptions: Readonly<Record<string, string>> = {
   stream: 'Which output to read. `both` sends one JSON object a line.',
   ticket: 'The ticket from `POST` on the same path.',
   timeoutSeconds: 'How long to wait at most.',
+  to: 'The id of the later Snapshot.',
   token: 'The last part of the emailed link.',
   window: 'Also return averages and peaks over this time.',
   workspaceId: 'The id of the workspace.',

@@ -3,7 +3,15 @@ import * as z from 'zod'
 import { dockStates } from '../dock-state.ts'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { dockSearchPage, dockSeries, dockTimeline } from '../objects/dashboard.ts'
+import {
+  dockSearchPage,
+  dockSeries,
+  dockTimeline,
+  listedTemplate,
+  snapshotDiff,
+  snapshotFolder,
+  snapshotSearchPage,
+} from '../objects/dashboard.ts'
 import { statsWindow } from '../objects/docks.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
@@ -29,6 +37,22 @@ const ofDock = {
   params: dockParams,
   notFound: 'dock_not_found',
 } as const
+
+const ofSnapshot = {
+  tag: 'Dashboard',
+  method: 'GET',
+  access: { credentials: 'session', scope: { snapshot: 'params.id' }, role: 'member' },
+  params: z.object({ id: field.uuid }),
+  notFound: 'snapshot_not_found',
+} as const
+
+const snapshotErrors = [
+  'validation_error',
+  'snapshot_not_found',
+  'environment_secrets_admin_only',
+  'service_unavailable',
+  'rate_limited',
+] as const
 
 export const dashboardExtensionRoutes = {
   readLive: route({
@@ -90,5 +114,58 @@ export const dashboardExtensionRoutes = {
     query: z.object({ window: statsWindow.default('1h') }),
     response: dockSeries,
     errors: ['validation_error', 'dock_not_found'],
+  }),
+  searchSnapshots: route({
+    method: 'GET',
+    path: '/api/dashboard/snapshots',
+    summary: "List the Snapshots of the caller's organizations with their Docks and copies, newest first",
+    description: 'If `nextCursor` is not null, send it as `cursor` to get the next page.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: 'organizations' },
+    query: z.object({ ...page, dockId: field.uuid.optional() }),
+    response: snapshotSearchPage,
+    errors: ['validation_error'],
+  }),
+  listSnapshotFolder: route({
+    ...ofSnapshot,
+    path: '/api/dashboard/snapshots/:id/folder',
+    summary: 'List a folder of a completed Snapshot, page by page, without waking a Dock',
+    description:
+      'Entries are sorted by the bytes of their names. Names with a line break are left out. Links are not followed.',
+    extension: true,
+    query: z.object({
+      path: z.string().min(1).max(limits.files.pathBytesMax).default('/'),
+      limit: field.queryInteger(1, limits.dashboard.folderPageMax).default(limits.dashboard.folderPageMax),
+      cursor: z
+        .string()
+        .regex(/^([0-9a-f]{2}){1,255}$/, 'must be a nextCursor')
+        .optional(),
+    }),
+    response: snapshotFolder,
+    errors: snapshotErrors,
+  }),
+  compareSnapshots: route({
+    ...ofSnapshot,
+    path: '/api/dashboard/snapshots/:id/diff/:to',
+    summary: 'Compare two completed Snapshots exactly, page by page, without waking a Dock',
+    description:
+      'Compares type, mode, owner and every byte. `to` is the later Snapshot, of the same organization. The work for one page is bounded, so a page may be empty; the end is reached when `nextCursor` is null.',
+    extension: true,
+    params: z.object({ id: field.uuid, to: field.uuid }),
+    query: z.object({ cursor: z.string().min(1).max(limits.dashboard.diffCursorLengthMax).optional() }),
+    response: snapshotDiff,
+    errors: snapshotErrors,
+  }),
+  searchTemplates: route({
+    method: 'GET',
+    path: '/api/dashboard/templates',
+    summary: "List the Templates of the caller's organizations with where they came from, newest first",
+    description: 'A Template that is still being saved, or that failed, is listed too.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: 'organizations' },
+    response: z.array(listedTemplate),
+    errors: [],
   }),
 } as const

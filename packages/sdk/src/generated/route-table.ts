@@ -141,4 +141,8 @@ export const routeTable = {
   searchDocks: 'GET /api/dashboard/docks',
   readDockTimeline: 'GET /api/dashboard/docks/:id/timeline',
   readDockSeries: 'GET /api/dashboard/docks/:id/series',
+  searchSnapshots: 'GET /api/dashboard/snapshots',
+  listSnapshotFolder: 'GET /api/dashboard/snapshots/:id/folder',
+  compareSnapshots: 'GET /api/dashboard/snapshots/:id/diff/:to',
+  searchTemplates: 'GET /api/dashboard/templates',
 } as const

@@ -451,6 +451,33 @@ export type ListedDock = {
   environmentVersion: number | null
 }
 
+export type ListedSnapshot = {
+  id: string
+  dockId: string
+  status: SnapshotStatus
+  sizeBytes: number
+  runtime: "microvm" | "gvisor" | null
+  createdAt: string
+  organizationId: string
+  dockName: string | null
+  copy: SnapshotCopy | null
+}
+
+export type ListedTemplate = {
+  id: string
+  organizationId: string
+  name: string
+  sourceDockId: string | null
+  status: TemplateStatus
+  sizeBytes: number
+  createdAt: string
+  updatedAt: string
+  createdBy: DockCreator | null
+  sourceDockName: string | null
+  image: string
+  diskGiB: number
+}
+
 export type LiveChange = {
   kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host"
   id: string
@@ -755,9 +782,37 @@ export type Snapshot = {
   createdAt: string
 }
 
+export type SnapshotChange = {
+  path: string
+  before: SnapshotSide | null
+  after: SnapshotSide | null
+  differences: SnapshotDifference[]
+}
+
+export type SnapshotCopy = {
+  provenAt: string
+  damagedAt: string | null
+}
+
+export type SnapshotDiff = {
+  changes: SnapshotChange[]
+  nextCursor: string | null
+  visited: number
+  hasUnlisted: boolean
+}
+
+export type SnapshotDifference = "added" | "removed" | "type" | "contents" | "mode" | "owner"
+
 export type SnapshotDownload = {
   snapshotId: string
   files: SnapshotFileLink[]
+}
+
+export type SnapshotEntry = {
+  type: FileType
+  mode: string
+  size: number
+  name: string
 }
 
 export type SnapshotFile = {
@@ -771,9 +826,25 @@ export type SnapshotFileLink = {
   url: string
 }
 
+export type SnapshotFolder = {
+  entries: SnapshotEntry[]
+  nextCursor: string | null
+}
+
 export type SnapshotPage = {
   snapshots: Snapshot[]
   nextCursor: string | null
+}
+
+export type SnapshotSearchPage = {
+  snapshots: ListedSnapshot[]
+  nextCursor: string | null
+}
+
+export type SnapshotSide = {
+  type: FileType
+  mode: string
+  size: number
 }
 
 export type SnapshotStatus = "saving" | "completed" | "failed"
@@ -2887,5 +2958,56 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: DockSeries
+  }
+  /** List the Snapshots of the caller's organizations with their Docks and copies, newest first. */
+  searchSnapshots: {
+    request: {
+      params?: never
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+        dockId?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: SnapshotSearchPage
+  }
+  /** List a folder of a completed Snapshot, page by page, without waking a Dock. */
+  listSnapshotFolder: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        path?: string | undefined
+        limit?: number | undefined
+        cursor?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: SnapshotFolder
+  }
+  /** Compare two completed Snapshots exactly, page by page, without waking a Dock. */
+  compareSnapshots: {
+    request: {
+      params: {
+        id: string
+        to: string
+      }
+      query?: {
+        cursor?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: SnapshotDiff
+  }
+  /** List the Templates of the caller's organizations with where they came from, newest first. */
+  searchTemplates: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: ListedTemplate[]
   }
 }

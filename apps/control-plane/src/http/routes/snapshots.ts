@@ -1,13 +1,16 @@
 /** Routes of Snapshots. */
 import {
+  compareSnapshots,
   deleteSnapshot,
   listDockSnapshots,
+  listSnapshotFolder,
   listSnapshots,
   readLatestSnapshot,
   readSnapshotDownload,
   readSnapshotFile,
   readSnapshotTree,
   type SnapshotContext,
+  searchSnapshots,
 } from '../../modules/snapshots/index.ts'
 import type { Handlers } from '../handler.ts'
 
@@ -21,6 +24,9 @@ export function snapshotHandlers(context: SnapshotContext): Handlers {
       readSnapshotFile(context, caller, { id: params.id, path: query.path, range }),
     deleteSnapshot: ({ caller, params, confirmDelete }) =>
       deleteSnapshot(context, caller, params.id, confirmDelete),
+    searchSnapshots: ({ caller, query }) => searchSnapshots(context, caller, query),
+    listSnapshotFolder: ({ caller, params, query }) => listSnapshotFolder(context, caller, params.id, query),
+    compareSnapshots: ({ caller, params, query }) => compareSnapshots(context, caller, params, query),
     readSnapshotDownload: ({ caller, params }) => readSnapshotDownload(context, caller, params.id),
   }
 }

@@ -4,6 +4,7 @@ import {
   deleteTemplate,
   listTemplates,
   readTemplate,
+  searchTemplates,
   type TemplatesModule,
 } from '../../modules/templates/index.ts'
 import type { Handlers } from '../handler.ts'
@@ -12,6 +13,7 @@ export function templateHandlers({ context, gates }: Pick<TemplatesModule, 'cont
   return {
     createTemplate: ({ caller, body }) => createTemplate(context, gates, caller, body),
     listTemplates: ({ caller }) => listTemplates(context.db, caller),
+    searchTemplates: ({ caller }) => searchTemplates(context.db, caller),
     readTemplate: ({ caller, params }) => readTemplate(context.db, caller, params.name),
     deleteTemplate: ({ caller, params }) => deleteTemplate(context, caller, params.name),
   }

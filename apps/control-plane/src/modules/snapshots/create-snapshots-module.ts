@@ -13,12 +13,32 @@ export function createSnapshotsModule(
     owner: string
   },
 ): SnapshotsModule {
-  const { db, clock, gateway, owner, runner, rateLimits, captureHost, listFiles, snapshotFileBytesMax } =
-    needs
+  const {
+    db,
+    clock,
+    gateway,
+    owner,
+    runner,
+    rateLimits,
+    captureHost,
+    listFiles,
+    ensureCapture,
+    snapshotFileBytesMax,
+  } = needs
   runner.register([createSnapshotDeleteSaga({ db, clock, gateway, owner })])
   return {
     context: {
-      ...{ db, clock, gateway, runner, rateLimits, captureHost, listFiles, snapshotFileBytesMax },
+      ...{
+        db,
+        clock,
+        gateway,
+        runner,
+        rateLimits,
+        captureHost,
+        listFiles,
+        ensureCapture,
+        snapshotFileBytesMax,
+      },
       readings: createOpenReadings(),
     },
   }

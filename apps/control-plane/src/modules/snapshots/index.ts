@@ -1,8 +1,9 @@
 /** Public interface of the Snapshots module. */
 
+export { compareSnapshots, listSnapshotFolder } from './browse-snapshots.ts'
 export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-module.ts'
 export { deleteSnapshot } from './delete-snapshot.ts'
 export { limitSlowReader } from './open-readings.ts'
 export { parseRangeHeader, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
-export { listDockSnapshots, listSnapshots, readLatestSnapshot } from './read-snapshots.ts'
+export { listDockSnapshots, listSnapshots, readLatestSnapshot, searchSnapshots } from './read-snapshots.ts'
 export type { SnapshotContext } from './snapshot-context.ts'

@@ -20,7 +20,12 @@ type Reader = Pick<
   'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits' | 'readings'
 >
 
-const requireCompleted = async (context: Reader, caller: Visitor, id: string): Promise<SnapshotRow> => {
+/** Returns a completed Snapshot whose files the caller may read. Throws `snapshot_not_found`. */
+export async function requireCompleted(
+  context: Pick<SnapshotContext, 'db'>,
+  caller: Visitor,
+  id: string,
+): Promise<SnapshotRow> {
   const row = caller.admit(await findSnapshotRow(context.db, caller.userId, id))
   if (row.status !== 'completed') throw new ServiceError('snapshot_not_found')
   requireSecretsAccess(row)
@@ -28,14 +33,15 @@ const requireCompleted = async (context: Reader, caller: Visitor, id: string): P
 }
 
 /** Returns a host that keeps the capture, after a restore from the copy if none does. */
-const hostOf = (context: Reader, row: SnapshotRow): Promise<string> =>
-  mapHostErrors(context.captureHost(row), 'service_unavailable')
+export function hostOf(context: Reader, row: SnapshotRow): Promise<string> {
+  return mapHostErrors(context.captureHost(row), 'service_unavailable')
+}
 
 /** Maps errors of hosts to errors for the caller. `invalid` is the code if the host refuses the request as invalid. */
-const mapHostErrors = async <T>(
+export async function mapHostErrors<T>(
   work: Promise<T>,
   invalid: 'not_a_regular_file' | 'service_unavailable',
-): Promise<T> => {
+): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -50,9 +56,9 @@ const mapHostErrors = async <T>(
 type Listed<List extends { files: unknown[] }> = Omit<List, 'files'> & { files: AsyncIterable<List['files']> }
 
 /** Runs `begin`, which counts reads. Returns its result and a function that ends all counts. An error ends them. */
-const countReadsWhile = async <T>(
+export async function countReadsWhile<T>(
   begin: (count: (end: () => void) => void) => Promise<T>,
-): Promise<{ begun: T; end: () => void }> => {
+): Promise<{ begun: T; end: () => void }> {
   const ends: (() => void)[] = []
   const end = (): void => {
     for (const each of ends) each()

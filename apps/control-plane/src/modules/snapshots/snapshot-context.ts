@@ -10,11 +10,12 @@ import type { OpenReadings } from './open-readings.ts'
 export type SnapshotContext = {
   db: Db
   clock: Clock
-  gateway: Pick<HostGateway, 'readCaptureFile'>
+  gateway: Pick<HostGateway, 'readCaptureFile' | 'listCaptureFolder' | 'compareCaptures'>
   runner: OperationRunner
   rateLimits: RateLimits
   captureHost: CopiesModule['captureHost']
   listFiles: CopiesModule['listFiles']
+  ensureCapture: CopiesModule['ensureCapture']
   readings: OpenReadings
   /** Most bytes of a Snapshot's file that one response may contain. */
   snapshotFileBytesMax: number

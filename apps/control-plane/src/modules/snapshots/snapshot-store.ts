@@ -48,6 +48,33 @@ export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Pr
   return result.rows
 }
 
+export type ListedSnapshotRow = SnapshotRow & {
+  dockName: string | null
+  provenAt: Date | null
+  damagedAt: Date | null
+}
+
+/** Like {@link listSnapshotRows}, with the names of the Docks and what is known about the copies. */
+export async function searchSnapshotRows(db: Db, request: SnapshotPageRequest): Promise<ListedSnapshotRow[]> {
+  const page = await listSnapshotRows(db, request)
+  const found = await sql<{
+    id: string
+    dockName: string | null
+    provenAt: Date | null
+    damagedAt: Date | null
+  }>`
+    select s.id, d.name as "dockName", coalesce(c.drilled_at, c.verified_at) as "provenAt", c.damaged_at as "damagedAt"
+    from snapshots s join docks d on d.id = s.dock_id
+    left join copies c on c.snapshot_id = s.id and c.verified_at is not null
+    where s.id = any(${page.map(({ id }) => id)}::uuid[])`.execute(db)
+  const byId = new Map(found.rows.map((row) => [row.id, row]))
+  // A Snapshot that was deleted between the two queries is left out.
+  return page.flatMap((row) => {
+    const more = byId.get(row.id)
+    return more ? [{ ...row, ...more }] : []
+  })
+}
+
 /** A Snapshot with the fields that decide who may read its files. */
 export type VisibleSnapshot = SnapshotRow & { role: Role; barsMembers: boolean }
 

@@ -21,6 +21,27 @@ const columns = sql`t.id, t.organization_id as "organizationId", t.name, t.sourc
   t.snapshot_id as "snapshotId", t.status, t.size_bytes as "sizeBytes", t.created_at as "createdAt",
   t.updated_at as "updatedAt"`
 
+export type ListedTemplateRow = TemplateRow & {
+  createdBy: string | null
+  creatorName: string | null
+  sourceDockName: string | null
+  image: string
+  diskGiB: number
+}
+
+/** Like {@link listTemplateRows}, with who made each and from which Dock. */
+export async function listTemplatesWithSource(db: Db, userId: string): Promise<ListedTemplateRow[]> {
+  return (
+    await sql<ListedTemplateRow>`select ${columns}, t.created_by as "createdBy", u.name as "creatorName",
+        d.name as "sourceDockName", t.image, t.disk_gib as "diskGiB"
+      from templates t
+      join memberships m on m.organization_id = t.organization_id and m.user_id = ${userId}
+      left join users u on u.id::text = t.created_by and u.erased_at is null
+      left join docks d on d.id = t.source_dock_id and d.organization_id = t.organization_id
+      order by t.created_at desc, t.id desc`.execute(db)
+  ).rows
+}
+
 /** Returns all Templates of the person's organizations, newest first. */
 export async function listTemplateRows(db: Db, userId: string): Promise<TemplateRow[]> {
   return (
@@ -149,6 +170,7 @@ export type NewTemplate = {
   diskGiB: number
   runtime: string
   connectors: boolean
+  createdBy: string
   now: Date
 }
 
@@ -156,10 +178,10 @@ export type NewTemplate = {
 export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
   return sql`template as (
   insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib, runtime,
-    connectors, created_at, updated_at)
+    connectors, created_by, created_at, updated_at)
   select ${template.id}::uuid, ${template.organizationId}::uuid, ${template.name}, ${template.sourceDockId}::uuid,
     ${template.snapshotId}::uuid, 'saving', ${template.image}, ${template.diskGiB}::int, ${template.runtime},
-    ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from ${moved})`
+    ${template.connectors}::boolean, ${template.createdBy}, ${template.now}::timestamptz, ${template.now}::timestamptz from ${moved})`
 }
 
 /**

@@ -71,6 +71,7 @@ export async function createTemplate(
     diskGiB: kept?.diskGiB ?? dock.diskGiB,
     runtime: dock.runtime,
     connectors: await gates.hasConnectors(dock.id),
+    createdBy: caller.userId,
     now,
   })
   // The Template refers to this Snapshot in the same statement. PostgreSQL checks foreign keys at the end of a statement.

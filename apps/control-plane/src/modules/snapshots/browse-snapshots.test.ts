@@ -1,0 +1,118 @@
+/** Folders and differences of Snapshots, their list, and the list of Templates, over HTTP in a session. */
+import { routes } from '@dock/contract'
+import {
+  addPerson,
+  type ControlPlaneWithHost,
+  startControlPlaneWithHost,
+  type TestPerson,
+} from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+let server: ControlPlaneWithHost
+let session: { cookie: string; origin: string }
+let outsider: TestPerson
+let dockId: string
+/** Two Snapshots of the Dock, the older one first. */
+let ids: string[]
+
+const read = async (path: string, headers: Record<string, string> = session) => {
+  const response = await server.fetch(path, { headers })
+  return { status: response.status, body: (await response.json()) as { code?: string; data?: unknown } }
+}
+
+const post = (path: string, body: unknown) =>
+  server.fetch(path, {
+    method: 'POST',
+    headers: { ...session, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+beforeAll(async () => {
+  server = await startControlPlaneWithHost()
+  session = await server.signIn()
+  outsider = await addPerson(server)
+  dockId = await server.addDock()
+  for (let count = 0; count < 2; count++)
+    expect((await post(`/v1/docks/${dockId}/branch`, {})).status).toBe(201)
+  const { body } = await read(`/api/dashboard/snapshots?dockId=${dockId}`)
+  ids = routes.searchSnapshots.response
+    .parse(body.data)
+    .snapshots.map(({ id }) => id)
+    .reverse()
+})
+afterAll(() => server.stop())
+
+describe('the list', () => {
+  it('has the name of the Dock, and when the copy was last proven', async () => {
+    await sql`insert into copies (id, organization_id, snapshot_id, lease_owner, lease_until, created_at, disk_bytes,
+        index_parts, added_bytes, verified_at, drilled_at)
+      select gen_random_uuid(), organization_id, id, 'x', now(), now(), 1, 0, 0, now() - interval '2 days', '2026-01-02Z'
+      from snapshots where id = ${ids[1]}`.execute(server.database.db)
+    const { body } = await read(`/api/dashboard/snapshots?dockId=${dockId}`)
+    const { snapshots } = routes.searchSnapshots.response.parse(body.data)
+    expect(snapshots.map(({ copy }) => copy)).toEqual([
+      { provenAt: '2026-01-02T00:00:00.000Z', damagedAt: null },
+      null,
+    ])
+  })
+
+  it('pages without a gap, and shows nothing to a person outside', async () => {
+    const seen: string[] = []
+    let query: string | null = '?limit=1'
+    while (query !== null) {
+      const { body } = await read(`/api/dashboard/snapshots${query}`)
+      const page = routes.searchSnapshots.response.parse(body.data)
+      seen.push(...page.snapshots.map(({ id }) => id))
+      query = page.nextCursor && `?limit=1&cursor=${encodeURIComponent(page.nextCursor)}`
+    }
+    expect(seen).toEqual(ids.toReversed())
+    const { body } = await read('/api/dashboard/snapshots', { cookie: outsider.cookie })
+    expect(body.data).toEqual({ snapshots: [], nextCursor: null })
+  })
+})
+
+describe('a folder', () => {
+  it('is listed, and another path is not found', async () => {
+    const { body } = await read(`/api/dashboard/snapshots/${ids[0]}/folder?path=/etc`)
+    expect(routes.listSnapshotFolder.response.parse(body.data).entries).toMatchObject([{ name: 'hostname' }])
+    expect((await read(`/api/dashboard/snapshots/${ids[0]}/folder?path=/none`)).body.code).toBe(
+      'snapshot_not_found',
+    )
+  })
+})
+
+describe('the comparison', () => {
+  const compare = (id: string, to: string, headers?: Record<string, string>) =>
+    read(`/api/dashboard/snapshots/${id}/diff/${to}`, headers)
+
+  it('tells what differs', async () => {
+    const { body } = await compare(ids[0]!, ids[1]!)
+    expect(routes.compareSnapshots.response.parse(body.data)).toMatchObject({
+      changes: [{ path: '/etc/hostname', differences: ['added'] }],
+      nextCursor: null,
+    })
+  })
+
+  it('finds neither side if the caller may not see it', async () => {
+    const foreign = { cookie: outsider.cookie }
+    for (const [id, to] of [
+      [ids[0]!, ids[1]!],
+      [ids[1]!, ids[0]!],
+    ])
+      expect((await compare(id!, to!, foreign)).body.code).toBe('snapshot_not_found')
+    const absent = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
+    expect((await compare(ids[0]!, absent)).body.code).toBe('snapshot_not_found')
+  })
+
+  it('finds neither side in another organization, also if the caller is a member of both', async () => {
+    // The other Snapshot moves into an organization of its own. The caller is a member of both.
+    const made = await post('/v1/organizations', { name: 'second' })
+    const { data } = (await made.json()) as { data: { id: string } }
+    await sql`update docks set organization_id = ${data.id} where id = ${dockId}`.execute(server.database.db)
+    await sql`update snapshots set organization_id = ${data.id} where id = ${ids[1]}`.execute(
+      server.database.db,
+    )
+    expect((await compare(ids[0]!, ids[1]!)).body.code).toBe('snapshot_not_found')
+  })
+})
