@@ -15,11 +15,21 @@ const docks = createRoute({
   component: DocksPage,
 })
 
+const newDock = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/docks/new',
+  validateSearch: (search): { from?: string } => ({ from: searchText(search.from) }),
+  component: lazyRouteComponent(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
+})
+
 const dock = createRoute({
   getParentRoute: () => shellRoute,
   path: '/docks/$id',
-  validateSearch: (search): { tab?: DockTab } => ({ tab: dockTabs.find((tab) => tab === search.tab) }),
+  validateSearch: (search): { tab?: DockTab; path?: string } => ({
+    tab: dockTabs.find((tab) => tab === search.tab),
+    path: searchText(search.path),
+  }),
   component: lazyRouteComponent(() => import('../pages/dock/dock-page.tsx'), 'DockPage'),
 })
 
-export const dockRoutes = [docks, dock] as const
+export const dockRoutes = [docks, newDock, dock] as const

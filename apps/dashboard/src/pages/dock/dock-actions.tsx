@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, repeatIfBroken } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { showError } from '../../components/toasts.tsx'
+import { DeleteDockDialog } from './delete-dock-dialog.tsx'
 
 const isOn = (state: DockInfo['state']): boolean => ['ready', 'idle', 'running'].includes(state)
 
@@ -14,7 +14,6 @@ export function DockActions({ dock }: { dock: DockInfo }) {
   const [busy, setBusy] = useState<string>()
   const [asksDelete, setAsksDelete] = useState(false)
   const { id } = dock
-  const name = dock.name ?? dock.id
   const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     setBusy(what)
     try {
@@ -62,20 +61,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
       <Button look="danger" onClick={() => setAsksDelete(true)}>
         Delete
       </Button>
-      <ConfirmDialog
-        title={`Delete ${name}?`}
-        description="Its disk and all its Snapshots are deleted. This cannot be undone."
-        name={name}
-        action="Delete"
-        open={asksDelete}
-        onClose={() => setAsksDelete(false)}
-        onConfirm={async () => {
-          await repeatIfBroken(() =>
-            api.call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } }),
-          )
-          await navigate({ to: '/', search: {} })
-        }}
-      />
+      <DeleteDockDialog dock={dock} open={asksDelete} onClose={() => setAsksDelete(false)} />
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { dockQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { visibleName } from '../../lib/visible-text.ts'
 import { ConnectTab } from './connect-tab.tsx'
 import { DockActions } from './dock-actions.tsx'
 import { type DockTab, dockTabs } from './dock-tabs.ts'
@@ -16,17 +17,27 @@ const route = getRouteApi('/shell/docks/$id')
 const TerminalTab = lazy(() =>
   import('./terminal-tab.tsx').then(({ TerminalTab }) => ({ default: TerminalTab })),
 )
+const FilesTab = lazy(() => import('./files/files-tab.tsx').then(({ FilesTab }) => ({ default: FilesTab })))
+const ProcessesTab = lazy(() =>
+  import('./processes/processes-tab.tsx').then(({ ProcessesTab }) => ({ default: ProcessesTab })),
+)
+const SettingsTab = lazy(() =>
+  import('./settings/settings-tab.tsx').then(({ SettingsTab }) => ({ default: SettingsTab })),
+)
 const OverviewTab = lazy(() =>
   import('./overview-tab.tsx').then(({ OverviewTab }) => ({ default: OverviewTab })),
 )
 
 const names: Record<DockTab, string> = {
   terminal: 'Terminal',
+  files: 'Files',
+  processes: 'Processes',
   overview: 'Overview',
   timeline: 'Timeline',
   snapshots: 'Snapshots',
   ports: 'Ports',
   connect: 'Connect',
+  settings: 'Settings',
 }
 
 export function DockPage() {
@@ -43,7 +54,7 @@ export function DockPage() {
     <main className="mx-auto grid max-w-5xl gap-4 p-4">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="m-0 min-w-0 text-xl font-semibold">
-          <bdi>{dock.name ?? dock.id}</bdi>
+          <bdi>{visibleName(dock.name ?? dock.id)}</bdi>
         </h1>
         <StateBadge state={dock.state} />
         <span className="text-xs text-muted">
@@ -70,6 +81,9 @@ export function DockPage() {
       </nav>
       <Suspense fallback={<p className="m-0 text-sm text-muted">Loading…</p>}>
         {tab === 'terminal' && <TerminalTab key={dock.id} dock={dock} />}
+        {tab === 'files' && <FilesTab dock={dock} />}
+        {tab === 'processes' && <ProcessesTab dock={dock} />}
+        {tab === 'settings' && <SettingsTab dock={dock} />}
         {tab === 'overview' && <OverviewTab dock={dock} />}
         {tab === 'timeline' && <TimelineTab dockId={id} />}
         {tab === 'snapshots' && <SnapshotsTab dockId={id} />}

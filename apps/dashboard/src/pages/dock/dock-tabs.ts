@@ -1,3 +1,6 @@
 /** The parts of a Dock's page, by their name in the address. */
-export const dockTabs = ['terminal', 'overview', 'timeline', 'snapshots', 'ports', 'connect'] as const
+export const dockTabs = [
+  ...(['terminal', 'files', 'processes', 'overview', 'timeline', 'snapshots', 'ports', 'connect'] as const),
+  'settings',
+] as const
 export type DockTab = (typeof dockTabs)[number]

@@ -1,23 +1,8 @@
 import { FitAddon } from '@xterm/addon-fit'
-import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import { useEffect, useRef, useState } from 'react'
+import { openTerminal } from './open-terminal.ts'
 import { connectTerminal } from './terminal-connection.ts'
-
-const cssColor = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-
-const openTerminal = (): Terminal =>
-  new Terminal({
-    fontFamily: cssColor('--font-mono') || 'monospace',
-    fontSize: 13,
-    cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-    scrollback: 10_000,
-    // What a Dock prints is hostile: it opens no links, and sets neither clipboard nor the page's title.
-    linkHandler: null,
-    theme: { background: '#0d1117', foreground: '#e6ebf2', cursor: '#7aa7ff' },
-    screenReaderMode: false,
-  })
 
 /** One terminal that shows a process of the Dock. */
 export function TerminalView(props: { dockId: string; processId: string; isShown: boolean }) {

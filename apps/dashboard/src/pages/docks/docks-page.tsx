@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
 import { docksPageSize, docksQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
@@ -47,6 +47,9 @@ export function DocksPage() {
     <main className="mx-auto grid max-w-5xl gap-4 p-4">
       <div className="flex flex-wrap items-center gap-3">
         <h1 className="m-0 mr-auto text-xl font-semibold">Docks</h1>
+        <Link to="/docks/new" search={{}} className="text-sm text-muted hover:text-ink hover:underline">
+          More options
+        </Link>
         <NewDockButton />
       </div>
       <div className="flex flex-wrap items-center gap-2">

@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { ErrorAlert } from './alert.tsx'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Field } from './field.tsx'
+
+/** Asks for one line of text. Mount it to open it. It closes when `onSubmit` succeeds, and shows its error otherwise. */
+export function InputDialog(props: {
+  title: string
+  description?: string
+  label: string
+  initial?: string
+  action: string
+  onClose: () => void
+  onSubmit: (text: string) => Promise<unknown>
+}) {
+  const [text, setText] = useState(props.initial ?? '')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const submit = async (): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await props.onSubmit(text)
+      props.onClose()
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={props.title} description={props.description} open onClose={props.onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <Field
+          label={props.label}
+          value={text}
+          autoComplete="off"
+          onChange={({ target }) => setText(target.value)}
+        />
+        {error !== undefined && <ErrorAlert error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={text === '' || text === props.initial}>
+            {props.action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,40 @@
+import { useId } from 'react'
+import { type TtlText, type TtlUnit, ttlUnits } from '../lib/ttl.ts'
+
+/** Chooses after which time a Dock stops by itself. Empty: never. */
+export function TtlField(props: { value: TtlText; onChange: (value: TtlText) => void }) {
+  const id = useId()
+  const { amount, unit } = props.value
+  return (
+    <div className="grid gap-1.5">
+      <label htmlFor={id} className="text-sm font-medium">
+        Stop by itself after
+      </label>
+      <div className="flex gap-2">
+        <input
+          id={id}
+          inputMode="decimal"
+          pattern="[0-9]+([.][0-9]+)?"
+          placeholder="never"
+          value={amount}
+          aria-describedby={`${id}-hint`}
+          onChange={({ target }) => props.onChange({ amount: target.value, unit })}
+          className="h-9 w-28 rounded-md border border-line bg-panel px-3 text-sm placeholder:text-muted"
+        />
+        <select
+          aria-label="Unit of time"
+          value={unit}
+          onChange={({ target }) => props.onChange({ amount, unit: target.value as TtlUnit })}
+          className="h-9 rounded-md border border-line bg-panel px-2 text-sm"
+        >
+          {Object.keys(ttlUnits).map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </div>
+      <p id={`${id}-hint`} className="m-0 text-xs text-muted">
+        1 minute to 30 days, counted from when it is ready. Its disk is kept.
+      </p>
+    </div>
+  )
+}

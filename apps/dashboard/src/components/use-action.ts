@@ -1,0 +1,21 @@
+import { useState } from 'react'
+import { showToast } from './toasts.tsx'
+
+/** Runs work for a form or button: whether it runs, and the error that it ended with. */
+export function useAction() {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const run = async (work: () => Promise<unknown>, done?: string): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await work()
+      if (done !== undefined) showToast(done)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, error, run }
+}

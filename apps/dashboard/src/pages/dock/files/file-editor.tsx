@@ -1,0 +1,85 @@
+import { useState } from 'react'
+import { api, repeatIfBroken } from '../../../api/client.ts'
+import { readTag } from '../../../api/dock-files.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+import { showToast } from '../../../components/toasts.tsx'
+import { type EditableText, textToSave } from './editable-text.ts'
+
+/** Edits a text. A save is refused if the file has changed since it was opened, unless the person replaces it. */
+export function FileEditor(props: {
+  dockId: string
+  path: string
+  tag: string | null
+  original: EditableText
+  onReload: () => Promise<unknown>
+  onClose: () => void
+}) {
+  const { dockId, path, original } = props
+  const [text, setText] = useState(original.text)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const [hasConflict, setConflict] = useState(false)
+  const save = async (replaces: boolean): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    setConflict(false)
+    try {
+      if (!replaces && (await readTag(dockId, path)) !== props.tag) {
+        setConflict(true)
+        return
+      }
+      const body = new TextEncoder().encode(textToSave(text, original.lineEnd))
+      await repeatIfBroken(() => api.call('writeDockFile', { params: { id: dockId }, query: { path }, body }))
+      showToast('Saved')
+      await props.onReload()
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <div className="grid gap-3">
+      <textarea
+        aria-label="Contents"
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        dir="ltr"
+        rows={28}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
+          event.preventDefault()
+          if (!busy) void save(false)
+        }}
+        className="w-full resize-y rounded-lg border border-line bg-panel p-3 font-mono text-xs leading-5"
+      />
+      {hasConflict && (
+        <div role="alert" className="grid gap-2 rounded-md border border-line bg-panel p-3 text-sm">
+          <p className="m-0 text-wait">
+            The file has changed in the Dock since you opened it. Nothing was saved.
+          </p>
+          <div className="flex flex-wrap gap-2">
+            <Button look="danger" busy={busy} onClick={() => void save(true)}>
+              Replace it with mine
+            </Button>
+            <Button busy={busy} onClick={() => void props.onReload()}>
+              Load the new one
+            </Button>
+          </div>
+        </div>
+      )}
+      {error !== undefined && <ErrorAlert error={error} />}
+      <div className="flex gap-2">
+        <Button look="primary" busy={busy} disabled={text === original.text} onClick={() => void save(false)}>
+          Save
+        </Button>
+        <Button look="quiet" disabled={busy} onClick={props.onClose}>
+          Cancel
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import type { DockInfo, DockProcess } from '@dock/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { api } from '../../../api/client.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Empty } from '../../../components/empty.tsx'
+import { ProcessRow } from './process-row.tsx'
+import { StartProcess } from './start-process.tsx'
+
+const ProcessOutput = lazy(() =>
+  import('./process-output.tsx').then(({ ProcessOutput }) => ({ default: ProcessOutput })),
+)
+
+const readAgainMs = 3_000
+
+const newestFirst = (all: readonly DockProcess[]): DockProcess[] =>
+  all.toSorted((one, other) =>
+    one.state === other.state
+      ? other.startedAt.localeCompare(one.startedAt)
+      : one.state === 'running'
+        ? -1
+        : 1,
+  )
+
+/** Processes of the Dock that outlive their request: list, start, output, signal. */
+export function ProcessesTab({ dock }: { dock: DockInfo }) {
+  if (!['ready', 'idle', 'running'].includes(dock.state))
+    return (
+      <Empty
+        title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}
+        text="Its processes are shown while it is on."
+      />
+    )
+  return <Processes key={dock.id} dockId={dock.id} />
+}
+
+function Processes({ dockId }: { dockId: string }) {
+  const [shown, setShown] = useState<string>()
+  const list = useQuery({
+    queryKey: ['process', dockId],
+    queryFn: ({ signal }) => api.call('listDockProcesses', { params: { id: dockId }, signal }),
+    // No live event tells of processes.
+    refetchInterval: readAgainMs,
+    staleTime: 0,
+  })
+  const processes = newestFirst(list.data ?? [])
+  return (
+    <div className="grid gap-4">
+      <StartProcess
+        dockId={dockId}
+        onStarted={(id) => {
+          setShown(id)
+          void list.refetch()
+        }}
+      />
+      {list.error && <ErrorAlert error={list.error} />}
+      {list.data?.length === 0 && (
+        <Empty
+          title="No processes yet"
+          text="What you start here goes on when you close the page, and keeps its output. Programs that you start in a terminal belong to its shell."
+        />
+      )}
+      <ul aria-label="Processes" className="m-0 grid list-none p-0">
+        {processes.map((process) => (
+          <ProcessRow
+            key={process.id}
+            dockId={dockId}
+            process={process}
+            isShown={process.id === shown}
+            onShow={() => setShown(process.id === shown ? undefined : process.id)}
+            onChange={() => void list.refetch()}
+          >
+            <Suspense fallback={<p className="m-0 text-sm text-muted">Loading…</p>}>
+              <ProcessOutput dockId={dockId} processId={process.id} hasPty={process.pty !== null} />
+            </Suspense>
+          </ProcessRow>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+import { useState } from 'react'
+import { api } from '../../../api/client.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+
+/** A line that starts a process. */
+export function StartProcess({ dockId, onStarted }: { dockId: string; onStarted: (id: string) => void }) {
+  const [command, setCommand] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const start = async (): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const { id } = await api.call('startDockProcess', { params: { id: dockId }, body: { command } })
+      setCommand('')
+      onStarted(id)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className="grid gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void start()
+      }}
+    >
+      <div className="flex items-center gap-2">
+        <input
+          aria-label="Command to start"
+          placeholder="npm run dev"
+          value={command}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => setCommand(target.value)}
+          className="h-9 min-w-0 flex-1 rounded-md border border-line bg-panel px-3 font-mono text-sm placeholder:text-muted"
+        />
+        <Button type="submit" busy={busy} disabled={command.trim() === ''}>
+          Start
+        </Button>
+      </div>
+      <p className="m-0 text-xs text-muted">Runs in /home/user/work, and goes on when you close this page.</p>
+      {error !== undefined && <ErrorAlert error={error} />}
+    </form>
+  )
+}

@@ -1,0 +1,43 @@
+import type { DockInfo } from '@dock/sdk'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../../api/client.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Field } from '../../../components/field.tsx'
+import { useAction } from '../../../components/use-action.ts'
+
+export function BranchForm({ dock }: { dock: DockInfo }) {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const { busy, error, run } = useAction()
+  const branch = async (): Promise<void> => {
+    const body = name === '' ? {} : { name }
+    const { id } = await api.call('branchDock', { params: { id: dock.id }, body })
+    await navigate({ to: '/docks/$id', params: { id }, search: {} })
+  }
+  return (
+    <form
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run(branch)
+      }}
+    >
+      <Field
+        label="Name of the copy"
+        hint="Without one, it is found by its id."
+        value={name}
+        maxLength={100}
+        autoComplete="off"
+        onChange={({ target }) => setName(target.value)}
+      />
+      {error !== undefined && <ErrorAlert error={error} />}
+      <div>
+        <Button type="submit" busy={busy}>
+          {busy ? 'Capturing the disk and booting the copy…' : 'Branch'}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,86 @@
+import type { DockInfo } from '@dock/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, repeatIfBroken } from '../../../api/client.ts'
+import { environmentNamesQuery, listedDockQuery } from '../../../api/dock-queries.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Select } from '../../../components/select.tsx'
+import { useAction } from '../../../components/use-action.ts'
+
+const none = ''
+
+/** Shows the Dock's Environment and its version, upgrades it, and changes it with the next resume. */
+export function EnvironmentForm({ dock }: { dock: DockInfo }) {
+  const { id } = dock
+  const listed = useQuery(listedDockQuery(id))
+  const organizationId = listed.data?.organizationId
+  const all = useQuery({
+    ...environmentNamesQuery(organizationId ?? ''),
+    enabled: organizationId !== undefined,
+  })
+  const { busy, error, run } = useAction()
+  const [chosen, setChosen] = useState<string>()
+  const version = listed.data?.environmentVersion
+  const current = all.data?.find((each) => each.id === listed.data?.environmentId)
+  const isOld = current !== undefined && typeof version === 'number' && version < current.currentVersion
+  const value = chosen ?? listed.data?.environmentId ?? none
+  return (
+    <div className="grid gap-3">
+      <p className="m-0 text-sm">
+        {current ? (
+          <>
+            <strong className="font-medium">{current.name}</strong>, version {version ?? '–'}
+            {isOld ? ` of ${current.currentVersion}` : ', the current one'}
+          </>
+        ) : (
+          <span className="text-muted">{listed.isPending ? 'Loading…' : 'No Environment'}</span>
+        )}
+      </p>
+      {isOld && (
+        <div>
+          <Button
+            busy={busy}
+            onClick={() =>
+              void run(
+                () =>
+                  api.call('upgradeEnvironment', { params: { ref: current.id }, body: { dockIds: [id] } }),
+                'The upgrade has begun',
+              )
+            }
+          >
+            Upgrade to version {current.currentVersion}
+          </Button>
+        </div>
+      )}
+      {dock.state === 'archived' && all.data && (
+        <form
+          className="grid gap-3"
+          onSubmit={(event) => {
+            event.preventDefault()
+            const body = value === none ? { noEnv: true } : { environment: value }
+            void run(() => repeatIfBroken(() => api.call('resumeDock', { params: { id }, body })))
+          }}
+        >
+          <Select label="Environment" value={value} onChange={({ target }) => setChosen(target.value)}>
+            <option value={none}>None</option>
+            {all.data.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.name}
+              </option>
+            ))}
+          </Select>
+          <div>
+            <Button type="submit" busy={busy} disabled={value === (listed.data?.environmentId ?? none)}>
+              Resume with this Environment
+            </Button>
+          </div>
+        </form>
+      )}
+      {dock.state !== 'archived' && (
+        <p className="m-0 text-sm text-muted">Stop the Dock to give it another Environment.</p>
+      )}
+      {error !== undefined && <ErrorAlert error={error} />}
+    </div>
+  )
+}

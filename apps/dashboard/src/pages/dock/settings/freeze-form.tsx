@@ -1,0 +1,42 @@
+import type { DockInfo } from '@dock/sdk'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../../api/client.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Field } from '../../../components/field.tsx'
+import { useAction } from '../../../components/use-action.ts'
+
+export function FreezeForm({ dock }: { dock: DockInfo }) {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const { busy, error, run } = useAction()
+  const freeze = async (): Promise<void> => {
+    await api.call('createTemplate', { body: { dockId: dock.id, name } })
+    await navigate({ to: '/templates' })
+  }
+  return (
+    <form
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run(freeze)
+      }}
+    >
+      <Field
+        label="Name of the Template"
+        hint="3 to 64 lowercase letters, digits, dashes or underscores."
+        value={name}
+        maxLength={64}
+        autoComplete="off"
+        onChange={({ target }) => setName(target.value)}
+      />
+      {error !== undefined && <ErrorAlert error={error} />}
+      <div>
+        <Button type="submit" busy={busy} disabled={name === ''}>
+          Freeze
+        </Button>
+      </div>
+    </form>
+  )
+}

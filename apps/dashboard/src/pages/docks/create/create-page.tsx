@@ -1,0 +1,147 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../../api/client.ts'
+import { environmentNamesQuery } from '../../../api/dock-queries.ts'
+import { useWorkspaces } from '../../../api/use-workspaces.ts'
+import { ErrorAlert } from '../../../components/alert.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Field } from '../../../components/field.tsx'
+import { Section } from '../../../components/section.tsx'
+import { Select } from '../../../components/select.tsx'
+import { SizeFields } from '../../../components/size-fields.tsx'
+import { TextField } from '../../../components/text-field.tsx'
+import { TtlField } from '../../../components/ttl-field.tsx'
+import { useAction } from '../../../components/use-action.ts'
+import { friendlyName } from '../../../lib/friendly-name.ts'
+import { bodyOf, type CreateForm, emptyForm, readEnv } from './create-form-state.ts'
+import { CreateLines } from './create-lines-view.tsx'
+import { CreateProgress } from './create-progress.tsx'
+import { SourceFields } from './source-fields.tsx'
+
+const route = getRouteApi('/shell/docks/new')
+
+const envErrorOf = (text: string): Error | undefined => {
+  try {
+    readEnv(text)
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** Every field of a new Dock, and the lines that make the same one. */
+export function CreatePage() {
+  const { from } = route.useSearch()
+  const navigate = useNavigate()
+  const workspaces = useWorkspaces()
+  const [form, setForm] = useState<CreateForm>(() => ({
+    ...emptyForm,
+    name: friendlyName(),
+    ...(from === undefined ? {} : { source: 'from', from }),
+  }))
+  const { busy, error, run } = useAction()
+  const set = (part: Partial<CreateForm>): void => setForm((before) => ({ ...before, ...part }))
+  const workspace = workspaces.find(({ id }) => id === form.workspaceId) ?? workspaces[0]
+  const environments = useQuery({
+    ...environmentNamesQuery(workspace?.organizationId ?? ''),
+    enabled: workspace !== undefined,
+  })
+  const envError = envErrorOf(form.env)
+  const body = bodyOf({ ...form, workspaceId: workspace?.id ?? '', env: envError ? '' : form.env })
+  const create = async (): Promise<void> => {
+    const { id } = await api.call('createDock', { body })
+    await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
+  }
+  return (
+    <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <h1 className="m-0 text-xl font-semibold">New Dock</h1>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run(create)
+        }}
+      >
+        <Section title="Name and place" text="Everybody in the workspace's organization can use the Dock.">
+          <Field
+            label="Name"
+            value={form.name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={({ target }) => set({ name: target.value })}
+          />
+          <Select
+            label="Workspace"
+            value={workspace?.id ?? ''}
+            onChange={({ target }) => set({ workspaceId: target.value, environment: 'default' })}
+          >
+            {workspaces.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Section>
+        <Section title="Disk" text="What its disk starts with.">
+          <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
+        </Section>
+        <Section title="Size and timer" text="You can resize it later, while it is stopped.">
+          <SizeFields value={form.size} onChange={(size) => set({ size })} />
+          <TtlField value={form.ttl} onChange={(ttl) => set({ ttl })} />
+        </Section>
+        <Section
+          title="Environment and variables"
+          text="An Environment gives it variables, secret files and repositories. Variables below come on top of it."
+        >
+          <Select
+            label="Environment"
+            value={form.environment}
+            onChange={({ target }) => set({ environment: target.value })}
+          >
+            <option value="default">The default of the organization</option>
+            <option value="none">None</option>
+            {environments.data?.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <TextField
+            label="Variables"
+            hint="NAME=VALUE, one a line."
+            placeholder="NODE_ENV=development"
+            value={form.env}
+            onChange={({ target }) => set({ env: target.value })}
+          />
+          {envError && <ErrorAlert error={envError} />}
+        </Section>
+        <Section
+          title="Setup script"
+          text="Runs once with bash when the Dock has booted. The overview shows how it ended."
+        >
+          <TextField
+            label="Script"
+            placeholder="sudo apt-get install -y ripgrep"
+            value={form.setupScript}
+            maxLength={65_536}
+            onChange={({ target }) => set({ setupScript: target.value })}
+          />
+        </Section>
+        <CreateLines body={body} />
+        {error !== undefined && <ErrorAlert error={error} />}
+        <div className="flex flex-wrap items-center gap-3">
+          <Button
+            type="submit"
+            look="primary"
+            busy={busy}
+            disabled={workspace === undefined || envError !== undefined}
+          >
+            Create
+          </Button>
+          {busy && <CreateProgress name={form.name} />}
+        </div>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import { imagesQuery, templatesQuery } from '../../../api/dock-queries.ts'
+import { Field } from '../../../components/field.tsx'
+import { Select } from '../../../components/select.tsx'
+import type { CreateForm } from './create-form-state.ts'
+
+/** Chooses an image, or a Template, Snapshot or Dock. */
+export function SourceFields(props: {
+  form: CreateForm
+  organizationId: string | undefined
+  onChange: (part: Partial<CreateForm>) => void
+}) {
+  const { form, onChange } = props
+  const images = useQuery(imagesQuery)
+  const templates = useQuery(templatesQuery)
+  const names = useId()
+  const known = templates.data?.filter(
+    ({ organizationId, status }) => organizationId === props.organizationId && status === 'ready',
+  )
+  return (
+    <>
+      <Select
+        label="Start from"
+        value={form.source}
+        onChange={({ target }) => onChange({ source: target.value === 'from' ? 'from' : 'image' })}
+      >
+        <option value="image">An image</option>
+        <option value="from">A Template, a Snapshot or a Dock</option>
+      </Select>
+      {form.source === 'image' ? (
+        <Select label="Image" value={form.image} onChange={({ target }) => onChange({ image: target.value })}>
+          <option value="">The default image</option>
+          {images.data?.map(({ name, available }) => (
+            <option key={name} value={name}>
+              {available ? name : `${name} (no host has it yet)`}
+            </option>
+          ))}
+        </Select>
+      ) : (
+        <>
+          <Field
+            label="Template, or id of a Snapshot or Dock"
+            list={names}
+            required
+            value={form.from}
+            maxLength={64}
+            autoComplete="off"
+            onChange={({ target }) => onChange({ from: target.value })}
+          />
+          <datalist id={names}>
+            {known?.map(({ id, name }) => (
+              <option key={id} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,111 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useCallback } from 'react'
+import { snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { Menu } from '../../components/menu.tsx'
+import { VirtualList } from '../../components/virtual-list.tsx'
+import { fromAddress, joinPath, toAddress, workFolder } from '../../lib/dock-path.ts'
+import { visibleName } from '../../lib/visible-text.ts'
+import { EntryRow, entryRowHeight } from '../files/entry-row.tsx'
+import { PathSteps } from '../files/path-steps.tsx'
+import { SnapshotFile } from './snapshot-file.tsx'
+
+const route = getRouteApi('/shell/snapshots/$id')
+
+/** The files of a Snapshot. Nothing wakes: a host reads its capture. */
+export function SnapshotPage() {
+  const { id } = route.useParams()
+  const { path: address = workFolder, file: fileAddress } = route.useSearch()
+  const path = fromAddress(address)
+  const link = (to: string, children: ReactNode): ReactNode => (
+    <Link
+      to="/snapshots/$id"
+      params={{ id }}
+      search={{ path: toAddress(to) }}
+      preload={false}
+      className="truncate text-ink hover:underline"
+    >
+      {children}
+    </Link>
+  )
+  return (
+    <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <div className="flex flex-wrap items-center gap-3">
+        <h1 className="m-0 mr-auto text-xl font-semibold">Snapshot</h1>
+        <code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>
+        <Link to="/docks/new" search={{ from: id }} className="text-sm text-accent underline">
+          New Dock from it
+        </Link>
+      </div>
+      <PathSteps path={fileAddress === undefined ? path : joinPath(path, fileAddress)} link={link} />
+      {fileAddress === undefined ? (
+        <Folder key={path} id={id} path={path} link={link} />
+      ) : (
+        <SnapshotFile id={id} folder={path} name={fileAddress} />
+      )}
+    </main>
+  )
+}
+
+function Folder(props: { id: string; path: string; link: (path: string, children: ReactNode) => ReactNode }) {
+  const { id, path } = props
+  const listed = useInfiniteQuery(snapshotFolderQuery(id, path))
+  const entries = listed.data?.pages.flatMap((page) => page.entries) ?? []
+  const { fetchNextPage } = listed
+  const showMore = useCallback(() => void fetchNextPage(), [fetchNextPage])
+  return (
+    <>
+      {listed.error && <ErrorAlert error={listed.error} />}
+      {listed.error && path !== '/' && <p className="m-0 text-sm">{props.link('/', 'The root folder')}</p>}
+      {listed.isPending && !listed.error && <p className="m-0 text-sm text-muted">Loading…</p>}
+      {listed.data && entries.length === 0 && (
+        <Empty title="This folder is empty" text="It had no files when the Snapshot was made." />
+      )}
+      {entries.length > 0 && (
+        <VirtualList
+          label="Files"
+          items={entries}
+          keyOf={({ name }) => name}
+          rowHeight={entryRowHeight}
+          hasMore={listed.hasNextPage && !listed.isFetchingNextPage}
+          onMore={showMore}
+        >
+          {(entry) => {
+            const place = joinPath(path, entry.name)
+            return (
+              <EntryRow
+                entry={{ ...entry, modifiedAt: null, target: null }}
+                link={(children) => {
+                  if (entry.type === 'folder') return props.link(place, children)
+                  if (entry.type !== 'file') return children
+                  return (
+                    <Link
+                      to="/snapshots/$id"
+                      params={{ id }}
+                      search={{ path: toAddress(path), file: entry.name }}
+                      preload={false}
+                      className="truncate text-ink hover:underline"
+                    >
+                      {children}
+                    </Link>
+                  )
+                }}
+              >
+                {entry.type === 'file' ? (
+                  <Menu
+                    label={`Actions for ${visibleName(entry.name)}`}
+                    items={[{ label: 'Download', href: snapshotFileUrl(id, place) }]}
+                  />
+                ) : (
+                  <span className="w-8 shrink-0" />
+                )}
+              </EntryRow>
+            )
+          }}
+        </VirtualList>
+      )}
+    </>
+  )
+}

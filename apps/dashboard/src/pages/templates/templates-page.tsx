@@ -1,0 +1,125 @@
+import type { ListedTemplate } from '@dock/sdk'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, repeatIfBroken } from '../../api/client.ts'
+import { organizationsQuery } from '../../api/queries.ts'
+import { listedTemplatesQuery } from '../../api/snapshot-queries.ts'
+import { ErrorAlert } from '../../components/alert.tsx'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { visibleName } from '../../lib/visible-text.ts'
+
+const looks = { ready: 'text-good', saving: 'text-wait', failed: 'text-bad' } as const
+
+function Row({
+  template,
+  organization,
+  onDelete,
+}: {
+  template: ListedTemplate
+  organization: string
+  onDelete: () => void
+}) {
+  const source = visibleName(template.sourceDockName ?? template.sourceDockId ?? '')
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-3 py-3 last:border-b-0">
+      <div className="min-w-0 flex-1 basis-60">
+        <p className="m-0 truncate text-sm font-medium">
+          {template.name}{' '}
+          <span className={`text-xs font-normal ${looks[template.status]}`}>{template.status}</span>
+        </p>
+        <p className="m-0 text-xs text-muted">
+          {template.sourceDockName !== null && template.sourceDockId !== null ? (
+            <>
+              From{' '}
+              <Link to="/docks/$id" params={{ id: template.sourceDockId }} search={{}} className="underline">
+                <bdi>{source}</bdi>
+              </Link>
+            </>
+          ) : (
+            'From a Dock that is gone'
+          )}
+          {template.createdBy && (
+            <>
+              {' '}
+              by <bdi>{visibleName(template.createdBy.name)}</bdi>
+            </>
+          )}
+          , <RelativeTime at={template.createdAt} />
+        </p>
+        <p className="m-0 truncate text-xs text-muted">
+          {template.image} · {template.diskGiB} GiB disk
+          {template.status === 'ready' && ` · ${formatBytes(template.sizeBytes)}`} · <bdi>{organization}</bdi>
+        </p>
+      </div>
+      <div className="flex gap-2">
+        {template.status === 'ready' && (
+          <Link
+            to="/docks/new"
+            search={{ from: template.name }}
+            className="inline-flex h-9 items-center rounded-md border border-line bg-panel px-3 text-sm font-medium hover:bg-raised"
+          >
+            New Dock
+          </Link>
+        )}
+        <Button look="danger" disabled={template.status === 'saving'} onClick={onDelete}>
+          Delete
+        </Button>
+      </div>
+    </li>
+  )
+}
+
+/** The Templates of all organizations: where each came from, and Docks from it. */
+export function TemplatesPage() {
+  const client = useQueryClient()
+  const templates = useQuery(listedTemplatesQuery)
+  const organizations = useQuery(organizationsQuery)
+  const [asked, setAsked] = useState<ListedTemplate>()
+  return (
+    <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <h1 className="m-0 text-xl font-semibold">Templates</h1>
+      {templates.error && <ErrorAlert error={templates.error} />}
+      {templates.isPending && !templates.error && <p className="m-0 text-sm text-muted">Loading…</p>}
+      {templates.data?.length === 0 && (
+        <Empty
+          title="No Templates yet"
+          text="Set up a Dock as you like it, and freeze it in its settings. New Docks then start from its disk."
+        />
+      )}
+      {templates.data && templates.data.length > 0 && (
+        <ul aria-label="Templates" className="m-0 list-none rounded-lg border border-line bg-panel p-0">
+          {templates.data.map((template) => (
+            <Row
+              key={template.id}
+              template={template}
+              organization={organizations.data?.find(({ id }) => id === template.organizationId)?.name ?? ''}
+              onDelete={() => setAsked(template)}
+            />
+          ))}
+        </ul>
+      )}
+      {asked && (
+        <ConfirmDialog
+          title={`Delete the Template ${asked.name}?`}
+          description="No new Docks can start from it. Docks that did are not changed."
+          name={asked.name}
+          action="Delete"
+          open
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            const { organizationId, name } = asked
+            await repeatIfBroken(() =>
+              api.call('deleteTemplate', { params: { name }, query: { organizationId } }),
+            )
+            await client.invalidateQueries({ queryKey: ['template'] })
+          }}
+        />
+      )}
+    </main>
+  )
+}
