@@ -10,7 +10,7 @@ export function CopyBlock({ label, text }: { label: string; text: string }) {
   }
   return (
     <div className="relative">
-      <SourceText label={label} text={text} />
+      <SourceText label={label} text={text} className="pr-20" />
       <Button
         look="quiet"
         className="absolute top-1 right-1 h-7"

@@ -73,7 +73,7 @@ export function DockPage() {
             params={{ id }}
             search={{ tab: each }}
             aria-current={each === tab ? 'page' : undefined}
-            className="border-b-2 border-transparent px-3 py-2 text-sm text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+            className="shrink-0 whitespace-nowrap border-b-2 border-transparent px-3 py-2 text-sm text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
           >
             {names[each]}
           </Link>

@@ -20,7 +20,7 @@ export function DockRow(props: {
   const { dock } = props
   const name = dock.name ?? dock.id
   return (
-    <div className="flex h-16 items-center gap-3 border-b border-line px-3 hover:bg-raised">
+    <div className="flex h-[64px] items-center gap-3 border-b border-line px-3 hover:bg-raised">
       <input
         type="checkbox"
         aria-label={`Select ${name}`}

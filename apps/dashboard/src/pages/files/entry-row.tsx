@@ -21,7 +21,7 @@ export function EntryRow(props: {
 }) {
   const { entry } = props
   return (
-    <div className="flex h-10 items-center gap-2 border-b border-line px-3 text-sm hover:bg-raised">
+    <div className="flex h-[40px] items-center gap-2 border-b border-line px-3 text-sm hover:bg-raised">
       <svg
         viewBox="0 0 16 16"
         className={`size-4 shrink-0 ${entry.type === 'folder' ? 'text-accent' : 'text-muted'}`}

@@ -5,7 +5,7 @@ import { RelativeTime } from '../../components/time.tsx'
 export function CopyState({ snapshot }: { snapshot: Pick<ListedSnapshot, 'status' | 'copy'> }) {
   const { copy, status } = snapshot
   if (status !== 'completed') return <span className="text-muted">{status}</span>
-  if (copy === null) return <span className="text-wait">On its host only; the copy is being made</span>
+  if (copy === null) return <span className="text-wait">Not copied yet</span>
   if (copy.damagedAt !== null)
     return (
       <span className="text-bad">

@@ -44,7 +44,7 @@ function Row({ change, id, to }: { change: SnapshotChange; id: string; to: strin
   const isFile = (change.after ?? change.before)?.type === 'file'
   const path = <bdi>{visibleName(change.path)}</bdi>
   return (
-    <div className="flex h-10 items-center gap-3 border-b border-line px-3 text-sm hover:bg-raised">
+    <div className="flex h-[40px] items-center gap-3 border-b border-line px-3 text-sm hover:bg-raised">
       <span aria-hidden="true" className={`w-3 shrink-0 font-mono ${look}`}>
         {sign}
       </span>
