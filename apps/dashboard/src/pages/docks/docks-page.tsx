@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { docksPageSize, docksQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
@@ -8,7 +8,10 @@ import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { DockList } from './dock-list.tsx'
 import { NewDockButton } from './new-dock-button.tsx'
-import { SelectionBar } from './selection-bar.tsx'
+
+const SelectionBar = lazy(() =>
+  import('./selection-bar.tsx').then(({ SelectionBar }) => ({ default: SelectionBar })),
+)
 
 const route = getRouteApi('/shell/')
 
@@ -84,7 +87,11 @@ export function DocksPage() {
           ))}
         </fieldset>
       </div>
-      {chosen.length > 0 && <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />}
+      {chosen.length > 0 && (
+        <Suspense fallback={null}>
+          <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />
+        </Suspense>
+      )}
       {docks.error && <ErrorAlert error={docks.error} />}
       {docks.isPending && !docks.error && <Skeleton lines={5} />}
       {docks.data && found.length === 0 && (

@@ -1,14 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
-import { Dialog } from 'radix-ui'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { isSignedOut } from '../../api/client.ts'
 import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { Navigation } from './navigation.tsx'
 import { usePalette } from './palette-button.tsx'
+
+const Drawer = lazy(() => import('./drawer.tsx').then(({ Drawer }) => ({ default: Drawer })))
 
 function Logo() {
   return (
@@ -19,35 +20,30 @@ function Logo() {
   )
 }
 
-/** The navigation of narrow screens. It closes when a link of it was followed. */
-function Drawer({ onPalette }: { onPalette: () => void }) {
+/** Opens the navigation of narrow screens. It closes when a link of it was followed. */
+function DrawerButton({ onPalette }: { onPalette: () => void }) {
   const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
   const pathname = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes it.
   useEffect(() => setOpen(false), [pathname])
   return (
-    <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-      <Dialog.Trigger asChild>
-        <IconButton label="Open the navigation">
-          <Menu size={20} aria-hidden="true" />
-        </IconButton>
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-20 animate-appear bg-black/50 md:hidden" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          className="fixed inset-y-0 left-0 z-20 flex w-[min(17rem,85vw)] animate-slide-in flex-col border-r border-line bg-panel md:hidden"
-        >
-          <Dialog.Title className="sr-only">Navigation</Dialog.Title>
-          <Navigation
-            onPalette={() => {
-              setOpen(false)
-              onPalette()
-            }}
-          />
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <>
+      <IconButton
+        ref={button}
+        label="Open the navigation"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(true)}
+      >
+        <Menu size={20} aria-hidden="true" />
+      </IconButton>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <Drawer opener={button.current} onClose={() => setOpen(false)} onPalette={onPalette} />
+        </Suspense>
+      )}
+    </>
   )
 }
 
@@ -72,7 +68,7 @@ export function Shell() {
         Skip to the page
       </a>
       <header className="sticky top-0 z-10 flex h-13 items-center gap-2 border-b border-line bg-panel px-2 md:hidden">
-        <Drawer onPalette={palette.open} />
+        <DrawerButton onPalette={palette.open} />
         <Logo />
       </header>
       <aside
