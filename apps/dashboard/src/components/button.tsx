@@ -12,8 +12,9 @@ type Look = keyof typeof looks
 type Size = keyof typeof sizes
 
 /** The classes of a button, for a link that looks like one. */
-export const buttonClass = (look: Look = 'plain', size: Size = 'medium'): string =>
-  `inline-flex shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${sizes[size]} ${looks[look]}`
+export function buttonClass(look: Look = 'plain', size: Size = 'medium'): string {
+  return `inline-flex shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${sizes[size]} ${looks[look]}`
+}
 
 /** A button. `busy` disables it and says so to screen readers. */
 export function Button({

@@ -25,24 +25,26 @@ export type ShellPage = {
 export const docksPage: ShellPage = { label: 'Docks', path: '/', icon: Box, under: /^\/($|docks\/)/ }
 
 /** Pages of everybody. `orgId` is the organization that is chosen. */
-export const mainPages = (orgId: string | undefined): readonly ShellPage[] => [
-  docksPage,
-  { label: 'Snapshots', path: '/snapshots', icon: Camera },
-  { label: 'Templates', path: '/templates', icon: Layers },
-  { label: 'Environments', path: '/environments', icon: SlidersHorizontal },
-  { label: 'Webhooks', path: '/webhooks', icon: Webhook },
-  ...(orgId === undefined
-    ? []
-    : [
-        {
-          label: 'Organization',
-          path: `/organization/${orgId}`,
-          icon: Building2,
-          under: /^\/organization\//,
-        },
-      ]),
-  { label: 'Keys', path: '/keys', icon: KeyRound },
-]
+export function mainPages(orgId: string | undefined): readonly ShellPage[] {
+  return [
+    docksPage,
+    { label: 'Snapshots', path: '/snapshots', icon: Camera },
+    { label: 'Templates', path: '/templates', icon: Layers },
+    { label: 'Environments', path: '/environments', icon: SlidersHorizontal },
+    { label: 'Webhooks', path: '/webhooks', icon: Webhook },
+    ...(orgId === undefined
+      ? []
+      : [
+          {
+            label: 'Organization',
+            path: `/organization/${orgId}`,
+            icon: Building2,
+            under: /^\/organization\//,
+          },
+        ]),
+    { label: 'Keys', path: '/keys', icon: KeyRound },
+  ]
+}
 
 /** Pages of the people who run this instance. */
 export const adminPages: readonly ShellPage[] = [
