@@ -2,6 +2,7 @@
 import { openChromium } from '@dock/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signInOn, watchComplaints } from './support/dashboard-page.ts'
 import { createDock, run, untilState } from './support/dock.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
@@ -41,19 +42,13 @@ beforeAll(async () => {
   browser = await openChromium()
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   page.setDefaultTimeout(60_000)
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d|ERR_NETWORK_CHANGED/.test(message.text()))
-      complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(error.message))
+  watchComplaints(page, complaints)
   page.on('dialog', (dialog) => {
     complaints.push(`a dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   await open('/')
-  await page.getByLabel('Email address').fill(server.admin.email)
-  await page.getByLabel('Password').fill(server.admin.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signInOn(page, server.admin)
   await page.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
   dockId = (await createDock(server, { name })).id
 })

@@ -14,6 +14,7 @@ export async function bundleSdk(folder: string): Promise<void> {
     input: { index: join(checkout, 'packages/sdk/src/index.ts') },
     external: /^node:/,
     platform: 'neutral',
+    experimental: { attachDebugInfo: 'none' },
   })
   // Small, but in lines: Node prints the line of an error that nobody catches.
   const minify = { compress: true, mangle: true, codegen: { removeWhitespace: false } }

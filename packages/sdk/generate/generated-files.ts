@@ -29,8 +29,12 @@ const flagsOf = ({ headers, requestKind, responseKind }: contract.Route): string
     responseKind === 'websocket' ? 'w' : '',
   ].join('')
 
-const tableFile = (): string =>
-  `${note}export const routeTable = {\n${entries
+/** Routes that only the dashboard calls. They are no part of the published package. */
+const isOfDashboard = ({ path }: contract.Route): boolean => path.startsWith('/api/')
+
+const tableFile = (constant: string, isListed: (route: contract.Route) => boolean): string =>
+  `${note}export const ${constant} = {\n${entries
+    .filter(([, route]) => isListed(route))
     .map(([name, route]) => {
       const flags = flagsOf(route)
       return `  ${name}: '${route.method} ${route.path}${flags === '' ? '' : ` ${flags}`}',`
@@ -91,5 +95,9 @@ const indented = (text: string): string => {
 
 /** Returns the content of each generated file by its name in `src/generated`. */
 export function generatedFiles(): Record<string, string> {
-  return { 'route-table.ts': tableFile(), 'route-types.ts': indented(typesFile()) }
+  return {
+    'route-table.ts': tableFile('routeTable', (route) => !isOfDashboard(route)),
+    'dashboard-route-table.ts': tableFile('dashboardRouteTable', isOfDashboard),
+    'route-types.ts': indented(typesFile()),
+  }
 }

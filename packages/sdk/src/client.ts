@@ -14,6 +14,8 @@ export type ClientOptions = {
   /** Sent as a bearer token. Default: `DOCK_API_KEY`. In a browser the session's cookie authenticates the caller. */
   apiKey?: string | undefined
   fetch?: typeof fetch | undefined
+  /** Routes that the package does not know by itself, as method and path by name. */
+  routes?: Readonly<Record<string, string>> | undefined
 } & Partial<RetryOptions>
 
 export type Client = {
@@ -80,15 +82,22 @@ export function createClient(options: ClientOptions = {}): Client {
   const apiKey = options.apiKey ?? variable('DOCK_API_KEY')
   const { retries = 4, retryAfterSecondsMax = 30 } = options
 
+  const routes: Readonly<Record<string, string>> = { ...routeTable, ...options.routes }
+  const partsOf = (name: RouteName): string[] => {
+    const parts = routes[name]?.split(' ')
+    if (!parts) throw new TypeError(`This client has no route ${name}.`)
+    return parts
+  }
+
   const urlOf = (name: RouteName, { params = {}, query = {} }: Given): string =>
-    addressOf(baseUrl, routeTable[name].split(' ')[1]!, params, query)
+    addressOf(baseUrl, partsOf(name)[1]!, params, query)
 
   const request = async <T>(
     name: RouteName,
     given: Given,
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
-    const [method, , flags = ''] = routeTable[name].split(' ') as [string, string, string?]
+    const [method, , flags = ''] = partsOf(name) as [string, string, string?]
     if (flags.includes('w'))
       throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
     // Header names are not case-sensitive; Headers compares them so.
@@ -142,7 +151,7 @@ export function createClient(options: ClientOptions = {}): Client {
     baseUrl,
     urlOf: (name, place) => urlOf(name, place as Given),
     call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>> {
-      const isRaw = routeTable[name].split(' ')[2]?.includes('r')
+      const isRaw = partsOf(name)[2]?.includes('r')
       return request(name, (args[0] ?? {}) as Given, async (response) =>
         isRaw && response.ok ? new Uint8Array(await response.arrayBuffer()) : dataOf(response),
       ) as Promise<CallResult<N>>

@@ -6,7 +6,10 @@ export function watchComplaints(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
     // What the service refuses is shown to the person, and Chromium logs it too. It drops
     // connections when an address of the machine changes, as with every Dock; the page then asks again.
-    if (message.type() === 'error' && !/status of 4\d\d|ERR_NETWORK_CHANGED/.test(message.text()))
+    if (
+      message.type() === 'error' &&
+      !/(status of|response code:) 4\d\d|ERR_NETWORK_CHANGED/.test(message.text())
+    )
       complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))

@@ -1,8 +1,9 @@
 /** Calls of the service with the session's cookie. */
 import { ConnectionError, createClient, DockApiError } from '@dock/sdk'
+import { dashboardRouteTable } from '@dock/sdk/dashboard-routes'
 
 /** The typed client of all routes. */
-export const api = createClient({ baseUrl: location.origin, retries: 2 })
+export const api = createClient({ baseUrl: location.origin, routes: dashboardRouteTable, retries: 2 })
 
 /** True if the caller is not signed in, or no longer. */
 export function isSignedOut(error: unknown): boolean {
