@@ -187,11 +187,11 @@ describe('a download', () => {
         original(host, dock, { ...wanted, argv: ['bash', '-c', script] })
     }
     try {
-      playing('echo file 10 0 1; echo -n short')
+      playing('echo file 10 0 1 420; echo -n short')
       const short = await download('/x')
       expect(short.statusCode).toBe(200)
       await expect(text(short)).rejects.toThrow()
-      playing('echo file 3 0 1; sleep 0.3; echo -n too long')
+      playing('echo file 3 0 1 420; sleep 0.3; echo -n too long')
       const long = await download('/x')
       await expect(text(long)).rejects.toThrow()
     } finally {
