@@ -10,6 +10,7 @@ import { cookiePrefix } from './session-cookie.ts'
 import { signInTables } from './sign-in-tables.ts'
 import { type IsInvited, refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
 import { type SocialLogins, socialProviders } from './social-providers.ts'
+import { trustedOriginsOf } from './trusted-origins.ts'
 
 export type LibraryOptions = {
   connections: pg.Pool
@@ -58,7 +59,7 @@ export function createLibrary(options: LibraryOptions) {
     basePath: '/api/auth',
     secret: options.secret,
     database: options.connections,
-    trustedOrigins: [new URL(options.apiUrl).origin, new URL(options.appUrl).origin],
+    trustedOrigins: [...trustedOriginsOf(options.apiUrl), ...trustedOriginsOf(options.appUrl)],
     telemetry: { enabled: false },
     logger: { disabled: true },
     // Dock applies its own rate limits, which all processes share.
