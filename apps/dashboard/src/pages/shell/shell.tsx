@@ -63,7 +63,7 @@ export function Shell() {
     <div className="min-h-dvh md:grid md:grid-cols-[14.5rem_minmax(0,1fr)]">
       <a
         href="#content"
-        className="fixed top-2 left-2 z-40 -translate-y-16 rounded-md border border-line bg-panel px-3 py-2 text-sm shadow-float focus:translate-y-0"
+        className="fixed top-2 left-2 z-40 -translate-y-16 rounded-md border border-line bg-panel px-3 py-2 text-sm focus:translate-y-0 focus:shadow-float"
       >
         Skip to the page
       </a>
