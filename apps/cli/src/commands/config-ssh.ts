@@ -21,7 +21,7 @@ export const configSsh: Command = {
   path: ['config-ssh'],
   summary: 'Write ~/.ssh/dock_config, so that ssh NAME, scp, rsync, git and editors reach your Docks',
   details:
-    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. A name with\na dot, or one that your own configuration has, ends in .dock; so does the longer name of the second of two Docks with\none name.',
+    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. A name with\na dot, or a name that your own configuration has, ends in .dock; so does the longer name of the second of two Docks with\none name.',
   flags: [{ name: 'print', about: 'print the file instead of writing it' }],
   async run(context, input) {
     const client = await context.client()

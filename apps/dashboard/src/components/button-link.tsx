@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
 
-/** A link that looks like a plain button, such as one that downloads. */
+/** A link that looks like a plain button, for example to download a file. */
 export function ButtonLink(props: ComponentProps<'a'>) {
   return (
     <a

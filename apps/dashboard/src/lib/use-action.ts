@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { showError } from '../components/toasts.tsx'
 
-/** Runs one piece of work at a time. `busy` names the one that runs; an error is shown as a toast. */
+/** Runs named pieces of work, one at a time. `busy` is the name of the work that runs. Errors are shown as toasts. */
 export function useAction(): {
   busy: string | undefined
   run: (name: string, work: () => Promise<unknown>) => Promise<void>

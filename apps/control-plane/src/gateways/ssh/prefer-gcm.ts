@@ -14,7 +14,7 @@ const gcm = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com']
 const kexInitType = 20
 /** The lists follow the message's type and a cookie of 16 bytes. Those of the ciphers are the third and the fourth. */
 const listOffset = 17
-/** Clients send their KEXINIT at once. One that waits for ours gets it after this time, with all ciphers. */
+/** Clients send their KEXINIT at once. A client that waits for ours gets it after this time, with all ciphers. */
 const patienceMs = 1_000
 
 // The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.

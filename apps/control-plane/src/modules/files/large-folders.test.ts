@@ -70,7 +70,7 @@ it('lists every entry once, in order', async () => {
   expect(existsSync(keptFile())).toBe(false)
 })
 
-it('finds its place after every name, also one that is not there', async () => {
+it('finds its place after every name, also after a name that is not in the folder', async () => {
   await list(1)
   for (const [after, next] of [
     ['a', name(1)],

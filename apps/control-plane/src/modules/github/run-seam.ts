@@ -1,4 +1,4 @@
-/** What this module hands over to the one that runs coding agents. The composition connects the two. */
+/** What this module hands over to the module `runs`, which runs coding agents. The composition connects the two. */
 import type { Db, Tx } from '../../database/database.ts'
 import type { RunText } from './api/issue-text.ts'
 import type { LinkedRepository } from './linked-repository.ts'

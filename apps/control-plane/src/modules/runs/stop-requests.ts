@@ -5,8 +5,8 @@ import type { Db, Tx } from '../../database/database.ts'
 import { insertRunEvents } from './move-run.ts'
 
 /**
- * Saves that a Run must end. A Run on which no saga works ends at once: one that waits for its machine, or whose pull
- * request is open. The door closes in the same statement, so that nothing is pushed afterwards.
+ * Saves that a Run must end. A Run on which no saga works ends at once: it waits for its machine, or its pull request is
+ * open. The door closes in the same statement, so that nothing is pushed afterwards.
  */
 export async function askToStop(
   db: Db | Tx,

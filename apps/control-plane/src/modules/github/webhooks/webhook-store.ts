@@ -18,7 +18,7 @@ export const leaseMs = 120_000
 export const triggerAgeMsMax = 7 * 86_400_000
 const keepMs = 2 * triggerAgeMsMax
 
-/** Saves a webhook. One that was saved before, under the same delivery id, changes nothing. */
+/** Saves a webhook. Changes nothing if a webhook with the same delivery id was saved before. */
 export async function insertWebhook(
   db: Db,
   webhook: { deliveryId: string; event: string; body: Buffer },

@@ -5,12 +5,12 @@ import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
-import { useAction } from '../../../components/use-action.ts'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 
 export function BranchForm({ dock }: { dock: DockInfo }) {
   const navigate = useNavigate()
   const [name, setName] = useState('')
-  const { busy, error, run } = useAction()
+  const { busy, error, run } = useFormAction()
   const branch = async (): Promise<void> => {
     const body = name === '' ? {} : { name }
     const { id } = await api.call('branchDock', { params: { id: dock.id }, body })

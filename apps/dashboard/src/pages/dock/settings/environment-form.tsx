@@ -5,8 +5,8 @@ import { api, repeatIfBroken } from '../../../api/client.ts'
 import { environmentNamesQuery, listedDockQuery } from '../../../api/dock-queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
-import { Select } from '../../../components/select.tsx'
-import { useAction } from '../../../components/use-action.ts'
+import { SelectField } from '../../../components/field.tsx'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 
 const none = ''
 
@@ -19,7 +19,7 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
     ...environmentNamesQuery(organizationId ?? ''),
     enabled: organizationId !== undefined,
   })
-  const { busy, error, run } = useAction()
+  const { busy, error, run } = useFormAction()
   const [chosen, setChosen] = useState<string>()
   const version = listed.data?.environmentVersion
   const current = all.data?.find((each) => each.id === listed.data?.environmentId)
@@ -62,14 +62,14 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
             void run(() => repeatIfBroken(() => api.call('resumeDock', { params: { id }, body })))
           }}
         >
-          <Select label="Environment" value={value} onChange={({ target }) => setChosen(target.value)}>
+          <SelectField label="Environment" value={value} onChange={({ target }) => setChosen(target.value)}>
             <option value={none}>None</option>
             {all.data.map((each) => (
               <option key={each.id} value={each.id}>
                 {each.name}
               </option>
             ))}
-          </Select>
+          </SelectField>
           <div>
             <Button type="submit" busy={busy} disabled={value === (listed.data?.environmentId ?? none)}>
               Resume with this Environment

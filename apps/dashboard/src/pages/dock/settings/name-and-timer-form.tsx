@@ -7,15 +7,15 @@ import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
 import { TtlField } from '../../../components/ttl-field.tsx'
-import { useAction } from '../../../components/use-action.ts'
 import { type TtlText, ttlSecondsOf, ttlTextOf } from '../../../lib/ttl.ts'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 
 export function NameAndTimerForm({ dock }: { dock: DockInfo }) {
   // Undefined until it is changed here, so that the form shows what others change meanwhile.
   const [edited, setEdited] = useState<{ name?: string; ttl?: TtlText }>({})
   const { name = dock.name ?? '', ttl = ttlTextOf(dock.ttlSeconds) } = edited
   const client = useQueryClient()
-  const { busy, error, run } = useAction()
+  const { busy, error, run } = useFormAction()
   const ttlSeconds = ttlSecondsOf(ttl)
   const change = {
     ...(name === (dock.name ?? '') ? {} : { name }),

@@ -6,7 +6,7 @@ import { dockQuery } from '../../../api/queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { SizeFields, type SizeText, sizesOf } from '../../../components/size-fields.tsx'
-import { useAction } from '../../../components/use-action.ts'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 
 export function SizeForm({ dock }: { dock: DockInfo }) {
   const [edited, setEdited] = useState<SizeText>()
@@ -16,7 +16,7 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
     diskGiB: String(dock.diskGiB),
   }
   const client = useQueryClient()
-  const { busy, error, run } = useAction()
+  const { busy, error, run } = useFormAction()
   const isStopped = dock.state === 'archived'
   const wanted = sizesOf(size)
   const change = Object.fromEntries(

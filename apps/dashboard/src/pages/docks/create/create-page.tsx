@@ -6,14 +6,12 @@ import { environmentNamesQuery } from '../../../api/dock-queries.ts'
 import { useWorkspaces } from '../../../api/use-workspaces.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
-import { Field } from '../../../components/field.tsx'
+import { Field, SelectField, TextArea } from '../../../components/field.tsx'
 import { Section } from '../../../components/section.tsx'
-import { Select } from '../../../components/select.tsx'
 import { SizeFields } from '../../../components/size-fields.tsx'
-import { TextField } from '../../../components/text-field.tsx'
 import { TtlField } from '../../../components/ttl-field.tsx'
-import { useAction } from '../../../components/use-action.ts'
 import { friendlyName } from '../../../lib/friendly-name.ts'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 import { bodyOf, type CreateForm, emptyForm, readEnv } from './create-form-state.ts'
 import { CreateLines } from './create-lines-view.tsx'
 import { CreateProgress } from './create-progress.tsx'
@@ -40,7 +38,7 @@ export function CreatePage() {
     name: friendlyName(),
     ...(from === undefined ? {} : { source: 'from', from }),
   }))
-  const { busy, error, run } = useAction()
+  const { busy, error, run } = useFormAction()
   const set = (part: Partial<CreateForm>): void => setForm((before) => ({ ...before, ...part }))
   const workspace = workspaces.find(({ id }) => id === form.workspaceId) ?? workspaces[0]
   const environments = useQuery({
@@ -71,7 +69,7 @@ export function CreatePage() {
             autoComplete="off"
             onChange={({ target }) => set({ name: target.value })}
           />
-          <Select
+          <SelectField
             label="Workspace"
             value={workspace?.id ?? ''}
             onChange={({ target }) => set({ workspaceId: target.value, environment: 'default' })}
@@ -81,7 +79,7 @@ export function CreatePage() {
                 {label}
               </option>
             ))}
-          </Select>
+          </SelectField>
         </Section>
         <Section title="Disk" text="What its disk starts with.">
           <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
@@ -94,7 +92,7 @@ export function CreatePage() {
           title="Environment and variables"
           text="An Environment gives it variables, secret files and repositories. Variables below come on top of it."
         >
-          <Select
+          <SelectField
             label="Environment"
             value={form.environment}
             onChange={({ target }) => set({ environment: target.value })}
@@ -106,8 +104,11 @@ export function CreatePage() {
                 {name}
               </option>
             ))}
-          </Select>
-          <TextField
+          </SelectField>
+          <TextArea
+            className="resize-y font-mono text-xs leading-5"
+            spellCheck={false}
+            autoComplete="off"
             label="Variables"
             hint="NAME=VALUE, one a line."
             placeholder="NODE_ENV=development"
@@ -120,7 +121,10 @@ export function CreatePage() {
           title="Setup script"
           text="Runs once with bash when the Dock has booted. The overview shows how it ended."
         >
-          <TextField
+          <TextArea
+            className="resize-y font-mono text-xs leading-5"
+            spellCheck={false}
+            autoComplete="off"
             label="Script"
             placeholder="sudo apt-get install -y ripgrep"
             value={form.setupScript}

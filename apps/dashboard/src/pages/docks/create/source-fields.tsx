@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { imagesQuery, templatesQuery } from '../../../api/dock-queries.ts'
-import { Field } from '../../../components/field.tsx'
-import { Select } from '../../../components/select.tsx'
+import { Field, SelectField } from '../../../components/field.tsx'
 import type { CreateForm } from './create-form-state.ts'
 
 /** Chooses an image, or a Template, Snapshot or Dock. */
@@ -20,23 +19,27 @@ export function SourceFields(props: {
   )
   return (
     <>
-      <Select
+      <SelectField
         label="Start from"
         value={form.source}
         onChange={({ target }) => onChange({ source: target.value === 'from' ? 'from' : 'image' })}
       >
         <option value="image">An image</option>
         <option value="from">A Template, a Snapshot or a Dock</option>
-      </Select>
+      </SelectField>
       {form.source === 'image' ? (
-        <Select label="Image" value={form.image} onChange={({ target }) => onChange({ image: target.value })}>
+        <SelectField
+          label="Image"
+          value={form.image}
+          onChange={({ target }) => onChange({ image: target.value })}
+        >
           <option value="">The default image</option>
           {images.data?.map(({ name, available }) => (
             <option key={name} value={name}>
               {available ? name : `${name} (no host has it yet)`}
             </option>
           ))}
-        </Select>
+        </SelectField>
       ) : (
         <>
           <Field

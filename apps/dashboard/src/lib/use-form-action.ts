@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { showToast } from './toasts.tsx'
+import { showToast } from '../components/toasts.tsx'
 
 /** Runs work for a form or button: whether it runs, and the error that it ended with. */
-export function useAction() {
+export function useFormAction() {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const run = async (work: () => Promise<unknown>, done?: string): Promise<void> => {
