@@ -79,7 +79,7 @@ it('passes every setting of the control plane through sudo', () => {
   )
   const kept = new Set(stdout.trim().replace('--preserve-env=', '').split(','))
   expect(kept).toContain('DOCK_DATA_DIR')
-  const source = readFileSync(join(scripts, '../apps/control-plane/src/config.ts'), 'utf8')
+  const source = readFileSync(join(scripts, '../apps/control-plane/src/config/environment.ts'), 'utf8')
   const names = [...source.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name!)
   expect(names).toContain('GITLAB_CLIENT_SECRET')
   expect(names.filter((name) => !name.startsWith('DOCK_') && !kept.has(name))).toEqual([])
