@@ -3,11 +3,11 @@
  * client knows the gateway whichever Dock it connects to. The database holds them, sealed.
  */
 import { type Clock, newUuid } from '@dock/foundation'
-import ssh2 from 'ssh2'
 import type { Db, Tx } from '../../database/database.ts'
 import { withTransaction } from '../../database/database.ts'
 import type { SshHostKeyType } from '../../database/tables/keys.ts'
 import { instanceOwner, type SealedColumn, type Sealer } from '../../sealing/index.ts'
+import { generateSshKey } from './generate-ssh-key.ts'
 
 export type SshHostKey = {
   type: SshHostKeyType
@@ -27,18 +27,14 @@ export const sshHostKeyColumn: SealedColumn = {
   ownerColumn: 'instance_id',
 }
 
-const generators: Record<SshHostKeyType, () => { private: string; public: string }> = {
-  'ssh-ed25519': () => ssh2.utils.generateKeyPairSync('ed25519', { comment: 'dock' }),
-  'ecdsa-sha2-nistp256': () => ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256, comment: 'dock' }),
-}
-const types = Object.keys(generators) as SshHostKeyType[]
+const types: SshHostKeyType[] = ['ssh-ed25519', 'ecdsa-sha2-nistp256']
 
 const placeOf = (rowId: string) => ({ table: 'ssh_host_keys', column: 'sealed_private_key', rowId })
 
 const makeRows = (context: HostKeyContext) =>
   Promise.all(
     types.map(async (type) => {
-      const made = generators[type]()
+      const made = generateSshKey(type)
       const id = newUuid()
       return {
         id,

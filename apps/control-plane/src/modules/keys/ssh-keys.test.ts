@@ -8,8 +8,8 @@ import {
   whileLocked,
 } from '@dock/testkit'
 import { sql } from 'kysely'
-import ssh2 from 'ssh2'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { generateSshKey } from './generate-ssh-key.ts'
 
 let server: TestControlPlane
 let person: TestPerson
@@ -21,7 +21,7 @@ beforeEach(async () => {
   person = await addPerson(server)
 })
 
-const newKey = (): string => ssh2.utils.generateKeyPairSync('ed25519').public
+const newKey = (): string => generateSshKey('ssh-ed25519').public.trim()
 const add = (publicKey = newKey(), key = person.apiKey) =>
   server.call('POST', '/v1/ssh-keys', { name: 'laptop', publicKey }, key)
 const list = async (key = person.apiKey): Promise<SshKey[]> =>
