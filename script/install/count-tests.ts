@@ -1,7 +1,7 @@
 /**
  * Summarizes vitest's JSON reports: prints the tests that passed only on a retry, the failed tests with the start of their
- * messages, then "N passed, N failed". Whoever sees only the end of the output learns what failed. The exit code is 1 if
- * anything failed. Arguments: the number of other checks that failed, then the paths of the reports.
+ * messages, then "N passed, N failed". The end of the output alone says what failed. The exit code is 1 if anything
+ * failed. Arguments: the number of other checks that failed, then the paths of the reports.
  */
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'

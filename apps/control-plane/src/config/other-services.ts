@@ -9,14 +9,20 @@ import type { DeviceFlowSettings } from '../modules/keys/index.ts'
 import type { Environment } from './environment.ts'
 
 /** Returns a URL without the slashes at its end. */
-export const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}
 
-export const gitServers = (values: Environment): GitServers => ({
-  github: withoutSlash(values.GITHUB_URL),
-  gitlab: withoutSlash(values.GITLAB_URL),
-})
+/** Returns the base URLs of the git providers. */
+export function gitServers(values: Environment): GitServers {
+  return {
+    github: withoutSlash(values.GITHUB_URL),
+    gitlab: withoutSlash(values.GITLAB_URL),
+  }
+}
 
-export const socialLogins = (values: Environment): SocialLogins => {
+/** Returns the providers of sign-in that are configured. Throws if only a part of one is set. */
+export function socialLogins(values: Environment): SocialLogins {
   const login = (clientId: string | undefined, clientSecret: string | undefined, name: string) => {
     if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret }
     if (clientId !== undefined || clientSecret !== undefined)
@@ -44,7 +50,8 @@ const privateKey = (text: string): string => {
   return pem
 }
 
-export const githubApp = (values: Environment): AppSettings | null => {
+/** Returns the settings of the GitHub App, null if there are none. Throws if only a part is set. */
+export function githubApp(values: Environment): AppSettings | null {
   const {
     GITHUB_APP_ID: appId,
     GITHUB_APP_SLUG: slug,
@@ -67,7 +74,8 @@ export const githubApp = (values: Environment): AppSettings | null => {
   return null
 }
 
-export const deviceFlow = (values: Environment): DeviceFlowSettings | undefined => {
+/** Returns the settings of the assistant's sign-in, undefined if it is off. Throws if only a part is set. */
+export function deviceFlow(values: Environment): DeviceFlowSettings | undefined {
   const [clientId, deviceUrl, tokenUrl] = [
     values.CHATGPT_CLIENT_ID,
     values.CHATGPT_DEVICE_URL,
@@ -80,7 +88,8 @@ export const deviceFlow = (values: Environment): DeviceFlowSettings | undefined 
   return undefined
 }
 
-export const stripeSettings = (values: Environment): StripeSettings | undefined => {
+/** Returns the settings of Stripe, undefined if it is off. Throws if only a part is set. */
+export function stripeSettings(values: Environment): StripeSettings | undefined {
   const {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecret,
@@ -95,9 +104,12 @@ export const stripeSettings = (values: Environment): StripeSettings | undefined 
   return undefined
 }
 
-export const modelServers = (values: Environment): Readonly<Record<KeyProvider, string>> => ({
-  anthropic: values.MODEL_ANTHROPIC_URL,
-  openai: values.MODEL_OPENAI_URL,
-  openrouter: values.MODEL_OPENROUTER_URL,
-  opencode: values.MODEL_OPENCODE_URL,
-})
+/** Returns the base URL of each provider of models. */
+export function modelServers(values: Environment): Readonly<Record<KeyProvider, string>> {
+  return {
+    anthropic: values.MODEL_ANTHROPIC_URL,
+    openai: values.MODEL_OPENAI_URL,
+    openrouter: values.MODEL_OPENROUTER_URL,
+    opencode: values.MODEL_OPENCODE_URL,
+  }
+}

@@ -18,7 +18,7 @@ it('throws away a key that is too short, and a pair whose halves do not belong t
   expect(generateSshKey('ssh-ed25519', () => made.shift()!)).toBe(one)
 })
 
-it('fails instead of searching for ever', () => {
+it('fails if the generator makes no valid key', () => {
   expect(() => generateSshKey('ssh-ed25519', () => ({ private: '', public: tooShort }))).toThrow(
     '20 invalid keys in a row',
   )
