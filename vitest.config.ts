@@ -12,12 +12,23 @@ const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
-  // By default Vitest keeps one processor free. On two processors it would run one file at a time.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // More files than processors, because a test often waits for the database or for a program.
+  maxWorkers: availableParallelism() + 1,
 }
 
 const realDocks = { ...patientPolls, testTimeout: 240_000, hookTimeout: 600_000 }
 const oneFileAtATime = { fileParallelism: false }
+
+/**
+ * Files that a worker runs one after the other without loading the modules again: loading takes a second a file. The modules
+ * keep no state between files, and mocks end with their test.
+ */
+const sharedModules = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true }
+/** These replace functions of Node for their whole file, so they need modules of their own. */
+const replacesFunctions = [
+  'apps/control-plane/src/object-store/s3-store.test.ts',
+  'apps/control-plane/src/public-web/**/*.test.ts',
+]
 
 /** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */
 const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
@@ -30,12 +41,28 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{packages,apps}/**/*.test.ts', 'tests/{crash,repository,storage}/*.test.ts'],
+          include: [
+            'packages/!(contract)/**/*.test.ts',
+            'apps/!(control-plane)/**/*.test.ts',
+            ...replacesFunctions,
+            'tests/{crash,repository,storage}/*.test.ts',
+          ],
           exclude: ['**/node_modules/**', racesOfMemory],
           ...database,
         },
       },
-      { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
+      {
+        test: {
+          name: 'control-plane',
+          include: ['packages/contract/**/*.test.ts', 'apps/control-plane/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...replacesFunctions],
+          ...database,
+          ...sharedModules,
+        },
+      },
+      {
+        test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database, ...sharedModules },
+      },
       {
         test: {
           name: 'memory',
