@@ -30,10 +30,10 @@ type Report = {
 }
 
 /** Runs the test. Returns the first line of its failure in `why`. Throws if the test does not exist. */
-const runTest = (copy: string, { project, file, test }: Catcher): { passed: boolean; why: string } => {
+const runTest = (copy: string, { file, test }: Catcher): { passed: boolean; why: string } => {
   const output = join(copy, 'report.json')
   rmSync(output, { force: true })
-  const args = ['run', '--project', project, file, '-t', test, '--reporter=json', `--outputFile=${output}`]
+  const args = ['run', file, '-t', test, '--reporter=json', `--outputFile=${output}`]
   spawnSync(process.execPath, [join(copy, 'node_modules/vitest/vitest.mjs'), ...args], {
     cwd: copy,
     env: { ...process.env, DOCK_MODEL_RUNS: '100', DOCK_MODEL_SHRINK: 'off' },

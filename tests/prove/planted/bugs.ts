@@ -1,13 +1,12 @@
 /** Bugs for script/prove planted-bugs, each with the test that must catch it. */
 /** The test that must fail with a bug. */
-export type Catcher = { project: string; file: string; test: string }
+export type Catcher = { file: string; test: string }
 /** `right` occurs once in `file`; the bug replaces it by `wrong`. */
 export type Bug = { title: string; file: string; right: string; wrong: string; caughtBy: Catcher }
 
 const docks = 'apps/control-plane/src/modules/docks'
 const billing = 'apps/control-plane/src/modules/billing'
 const model: Catcher = {
-  project: 'model',
   file: 'tests/model/dock-model.test.ts',
   test: 'is what the model says, after every step',
 }
@@ -19,7 +18,6 @@ export const plantedBugs: readonly Bug[] = [
     right: 'if (generation < newest) {',
     wrong: 'if (generation < 0) {',
     caughtBy: {
-      project: 'unit',
       file: 'apps/host-agent/src/docks/docks.test.ts',
       test: 'is refused when its generation is old, or was destroyed already',
     },
@@ -51,7 +49,6 @@ export const plantedBugs: readonly Bug[] = [
     right: '::timestamptz from moved returning *',
     wrong: '::timestamptz from docks where id = (select id from held) returning *',
     caughtBy: {
-      project: 'unit',
       file: 'apps/control-plane/src/modules/webhooks/event-deliveries.test.ts',
       test: 'neither event nor delivery is written if the change is not made, or is rolled back',
     },
@@ -63,7 +60,6 @@ export const plantedBugs: readonly Bug[] = [
     wrong:
       'return ((globalThis as unknown as { kept?: Record<string, Promise<readonly string[]>> }).kept ??= {})[host] ??= runWithDeadline(deadlineMs, signal, (bound) => resolve(host, bound))',
     caughtBy: {
-      project: 'unit',
       file: 'apps/control-plane/src/public-web/resolve-public.test.ts',
       test: 'that moves to a private address between two posts',
     },
@@ -74,7 +70,6 @@ export const plantedBugs: readonly Bug[] = [
     right: "if (status === 410) return { kind: 'disable' }",
     wrong: "if (status === 410) return { kind: 'retry', at: now }",
     caughtBy: {
-      project: 'unit',
       file: 'apps/control-plane/src/modules/webhooks/deliver.test.ts',
       test: 'after a 410 nothing is sent, not even what was waiting',
     },
@@ -94,7 +89,6 @@ export const plantedBugs: readonly Bug[] = [
     right: "'running') and billing_paused_at is null$$",
     wrong: "'running')$$",
     caughtBy: {
-      project: 'unit',
       file: `${billing}/ledger.test.ts`,
       test: 'counts nothing while a refused stop pauses billing',
     },
@@ -105,7 +99,6 @@ export const plantedBugs: readonly Bug[] = [
     right: '}::xid8 as settled',
     wrong: '}::xid8 or true as settled',
     caughtBy: {
-      project: 'unit',
       file: `${billing}/ledger.test.ts`,
       test: 'closes no day while a transaction that began on it is open',
     },
@@ -116,7 +109,6 @@ export const plantedBugs: readonly Bug[] = [
     right: "was boolean := tg_op <> 'INSERT' and old.status = 'completed';",
     wrong: "was boolean := tg_op = 'UPDATE' and old.status = 'completed';",
     caughtBy: {
-      project: 'unit',
       file: `${billing}/lives.test.ts`,
       test: 'the ledger equals an independent recount of 1,000 random lives with crashes',
     },
@@ -127,7 +119,6 @@ export const plantedBugs: readonly Bug[] = [
     right: ' and version = ',
     wrong: ' and version >= ',
     caughtBy: {
-      project: 'unit',
       file: 'apps/control-plane/src/gateways/stripe/stripe-provider.test.ts',
       test: 'lets no older answer replace a newer one',
     },
