@@ -86,7 +86,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/e2e/*.test.ts'],
-          globalSetup: ['tests/e2e/support/shared-server.ts'],
+          // The second is for tests that need no real Docks.
+          globalSetup: ['tests/e2e/support/shared-server.ts', ...database.globalSetup],
           ...realDocks,
           ...oneFileAtATime,
           sequence: { groupOrder: 1 },

@@ -290,6 +290,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       organizationsOf: (caller) => listOrganizations(db, caller),
     },
     billingEvent: billing.handleEvent,
+    githubUrl: config.gitServers.github,
     receiveGithubWebhook: github.receiveWebhook,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),

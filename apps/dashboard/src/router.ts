@@ -1,7 +1,8 @@
-import { createRouter } from '@tanstack/react-router'
+import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router'
 import { accountRoutes } from './routes/account-routes.ts'
 import { dockRoutes } from './routes/dock-routes.ts'
 import { environmentRoutes } from './routes/environment-routes.ts'
+import { githubRoutes } from './routes/github-routes.ts'
 import { keyRoutes } from './routes/key-routes.ts'
 import { galleryRoutes, operatorRoutes } from './routes/operator-routes.ts'
 import { organizationRoutes } from './routes/organization-routes.ts'
@@ -20,10 +21,14 @@ export const router = createRouter({
       ...organizationRoutes,
       ...environmentRoutes,
       ...keyRoutes,
+      ...githubRoutes,
       ...accountRoutes,
       ...operatorRoutes,
     ]),
   ]),
+  // Parameters are texts. Read as JSON, a code such as 12e34567 of another site would become a number, and be lost.
+  parseSearch: parseSearchWith((text) => text),
+  stringifySearch: stringifySearchWith(String),
   // Hovering over a link loads its code.
   defaultPreload: 'intent',
 })

@@ -38,6 +38,7 @@ export const limits = {
     logPartBytesMax: 256 * kibibyte,
     pendingMinutesMax: 30,
     repoLengthMax: 200,
+    listLimitMax: 10_000,
     instructionBytesMax: 64 * kibibyte,
   },
   /** Processes with streams, of all kinds together, that run in a Dock at the same time. */

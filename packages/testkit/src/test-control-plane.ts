@@ -34,8 +34,8 @@ export type TestControlPlane = {
   call(method: string, path: string, body?: unknown, key?: string | null): Promise<Answer>
   /** Signs in, by default as the first person. Returns the headers for requests with the session. */
   signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
-  /** Listens on a free loopback port until {@link stop}. */
-  listen(timeouts?: ClientTimeouts): Promise<HttpServer>
+  /** Listens on this loopback port, or on a free one, until {@link stop}. */
+  listen(timeouts?: ClientTimeouts, port?: number): Promise<HttpServer>
   /** Lets the SSH gateway listen on a free loopback port, which it returns. Set DOCK_SSH_PORT to create the gateway. */
   listenForSsh(): Promise<number>
   stop(): Promise<void>
@@ -132,13 +132,13 @@ export async function startTestControlPlane(
       const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0])
       return { cookie: cookies.join('; '), origin: config.apiUrl }
     },
-    listen: async (timeouts) => {
+    listen: async (timeouts, port = 0) => {
       const server = await serveHttp({
         app: controlPlane.app,
         connectionHandlers: controlPlane.connectionHandlers,
         precedence: controlPlane.precedence,
         bind: '127.0.0.1',
-        port: 0,
+        port,
         ...(timeouts ? { timeouts } : {}),
         onConnectionError: (error) => {
           throw error

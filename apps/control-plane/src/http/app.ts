@@ -45,6 +45,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   signIn(request: SignInRequest): Promise<Response>
   /** Handles a signed event of the payment company. Undefined: none is configured. */
   billingEvent: ((payload: string, signature: string) => Promise<void>) | undefined
+  /** The address of GitHub, to which the dashboard sends the form that makes the instance's App. */
+  githubUrl: string
   /** Saves a webhook of GitHub. */
   receiveGithubWebhook: ReceiveWebhook
   /** Registers a host, given the parsed body and the client's address. */
@@ -185,6 +187,6 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     }
     return success({ status: 'ready' }, 200, true)
   })
-  addDashboardPages(app)
+  addDashboardPages(app, { formTarget: options.githubUrl })
   return app
 }

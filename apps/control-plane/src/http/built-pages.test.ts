@@ -19,7 +19,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'dist/assets/main-abc.js'), script)
   await writeFile(join(folder, 'dist/.vite/manifest.json'), '{}')
   app = new Hono<HttpEnvironment>()
-  addDashboardPages(app, join(folder, 'dist'))
+  addDashboardPages(app, { folder: join(folder, 'dist'), formTarget: 'https://github.test/' })
 })
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -34,7 +34,9 @@ describe('the pages', () => {
       const response = await get(path)
       expect([path, response.status, response.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
       const nonce = /content="(.+)"/.exec(await response.text())?.[1]
-      expect(response.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`)
+      const policy = response.headers.get('content-security-policy')
+      expect(policy).toContain(`'nonce-${nonce}'`)
+      expect(policy).toContain("form-action 'self' https://github.test;")
       nonces.add(nonce!)
     }
     expect(nonces.size).toBe(4)
@@ -70,7 +72,7 @@ describe('the pages', () => {
 it('a server without built pages says so on its front page, until they are there', async () => {
   const late = new Hono<HttpEnvironment>()
   const dist = join(folder, 'late')
-  addDashboardPages(late, dist)
+  addDashboardPages(late, { folder: dist })
   const open = async () => (await late.fetch(new Request('http://localhost/', { headers: browser }))).text()
   expect(await open()).toContain('is not built')
   await mkdir(dist)

@@ -7,8 +7,11 @@ import type { HttpEnvironment } from './request-context.ts'
 /** Where script/install/dashboard puts the built pages. */
 export const dashboardFolder = join(import.meta.dirname, '../../../dashboard/dist')
 
-/** The nonce is for the style elements that the terminal makes. */
-const policy = (nonce: string): string =>
+/**
+ * The nonce is for the style elements that the terminal makes. `formTarget` is GitHub: the page that makes the instance's
+ * App sends a form there.
+ */
+const policyFor = (formTarget: string | undefined) => (nonce: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -19,7 +22,7 @@ const policy = (nonce: string): string =>
     "font-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
-    "form-action 'self'",
+    ["form-action 'self'", ...(formTarget === undefined ? [] : [new URL(formTarget).origin])].join(' '),
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
@@ -35,9 +38,19 @@ const notBuilt = `<!doctype html>
 /** Paths of the service, on which an unknown address is an error of the API and no page. */
 const apiPaths = /^\/(v1|api|mcp|docs|health|openapi\.json)(\/|$)/
 
-/** Adds the pages. Call this after all other routes. `folder` holds the built files. */
-export function addDashboardPages(app: Hono<HttpEnvironment>, folder: string = dashboardFolder): void {
-  const pages = createBuiltPages({ folder, policy, fallback: '/index.html' })
+export type DashboardOptions = {
+  /** Holds the built files. */
+  folder?: string
+  /** The address of GitHub, which may receive a form. */
+  formTarget?: string
+}
+
+/** Adds the pages. Call this after all other routes. */
+export function addDashboardPages(
+  app: Hono<HttpEnvironment>,
+  { folder = dashboardFolder, formTarget }: DashboardOptions = {},
+): void {
+  const pages = createBuiltPages({ folder, policy: policyFor(formTarget), fallback: '/index.html' })
   app.get('*', async (context, next) => {
     const { path } = context.req
     if (apiPaths.test(path)) return next()

@@ -17,6 +17,8 @@ export const liveKinds = [
   'webhook',
   'delivery',
   'host',
+  'run',
+  'installation',
 ] as const
 export type LiveKind = (typeof liveKinds)[number]
 

@@ -47,6 +47,7 @@ const descriptions: Readonly<Record<string, string>> = {
   port: 'The number of the port.',
   provider: 'The provider of models.',
   q: 'Part of the name, or the whole id or slug.',
+  repo: 'List only Runs of this repository, as owner/name.',
   recursive: 'Include everything below the folder.',
   ref: 'The id or the name of the Environment.',
   state: 'List only Runs in this state.',

@@ -7,6 +7,13 @@ import { route } from '../route.ts'
 const runParams = z.object({ id: field.uuid })
 const runQuery = z.object({ workspaceId: field.uuid.optional() })
 
+/** `owner/name`. */
+const repoName = z
+  .string()
+  .min(3)
+  .max(limits.runs.repoLengthMax)
+  .regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name')
+
 const ofRun = {
   tag: 'GitHub Runs',
   access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
@@ -28,7 +35,13 @@ export const runRoutes = {
       role: 'member',
       outsider: 'installation_not_found',
     },
-    query: z.object({ workspaceId: field.uuid, state: runState.optional() }),
+    query: z.object({
+      workspaceId: field.uuid,
+      state: runState.optional(),
+      repo: repoName.optional(),
+      /** The newest so many. Default: all. */
+      limit: z.coerce.number().int().min(1).max(limits.runs.listLimitMax).optional(),
+    }),
     response: z.array(run),
     streamedList: true,
     errors: ['validation_error', 'installation_not_found'],
@@ -60,12 +73,7 @@ export const runRoutes = {
     headers: ['idempotency-key'],
     body: z.strictObject({
       workspaceId: field.uuid,
-      /** `owner/name`. */
-      repo: z
-        .string()
-        .min(3)
-        .max(limits.runs.repoLengthMax)
-        .regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'),
+      repo: repoName,
       issueNumber: z.int().min(1).max(2_147_483_647),
       /** What the agent shall do. */
       instruction: field.textOfBytes(0, limits.runs.instructionBytesMax).default(''),

@@ -567,7 +567,7 @@ export type ListedTemplate = {
 }
 
 export type LiveChange = {
-  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host"
+  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host" | "run" | "installation"
   id: string
   organizationId: string | null
   dockId: string | null
@@ -3184,6 +3184,8 @@ export type RouteTypes = {
       query: {
         workspaceId: string
         state?: "pending" | "provisioning" | "working" | "pr_opened" | "failed" | "stopped" | "done" | undefined
+        repo?: string | undefined
+        limit?: number | undefined
       }
       body?: never
     } & RequestOptions

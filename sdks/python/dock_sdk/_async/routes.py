@@ -760,9 +760,9 @@ class AsyncClient(AsyncClientCore):
         result: models.InstallationSettings = await self._call(Call("PATCH", "/v1/github/installations/{id}/settings", params={"id": id}, body={} if body is None else body, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    async def list_runs(self, *, workspace_id: str, state: models.RunState | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Run]:
+    async def list_runs(self, *, workspace_id: str, state: models.RunState | None = None, repo: str | None = None, limit: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Run]:
         """List the Runs of a workspace, newest first."""
-        result: List[models.Run] = await self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state}, headers={**(headers or {})}, timeout=timeout))
+        result: List[models.Run] = await self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state, "repo": repo, "limit": limit}, headers={**(headers or {})}, timeout=timeout))
         return result
 
     async def start_run(self, body: models.StartRunBody, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Run:

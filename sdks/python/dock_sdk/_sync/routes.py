@@ -761,9 +761,9 @@ class Client(ClientCore):
         result: models.InstallationSettings = self._call(Call("PATCH", "/v1/github/installations/{id}/settings", params={"id": id}, body={} if body is None else body, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    def list_runs(self, *, workspace_id: str, state: models.RunState | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Run]:
+    def list_runs(self, *, workspace_id: str, state: models.RunState | None = None, repo: str | None = None, limit: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Run]:
         """List the Runs of a workspace, newest first."""
-        result: List[models.Run] = self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state}, headers={**(headers or {})}, timeout=timeout))
+        result: List[models.Run] = self._call(Call("GET", "/v1/github/runs", query={"workspaceId": workspace_id, "state": state, "repo": repo, "limit": limit}, headers={**(headers or {})}, timeout=timeout))
         return result
 
     def start_run(self, body: models.StartRunBody, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Run:

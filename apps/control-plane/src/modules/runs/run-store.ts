@@ -70,26 +70,34 @@ export async function findVisibleRun(
 /** Page size of {@link listWorkspaceRuns}. */
 const listPage = 100
 
-/** Yields the Runs of a workspace in this state (null: all), newest first. Each page is read when it is asked for. */
+/** What {@link listWorkspaceRuns} lists. Null: no such condition. */
+export type RunFilter = {
+  organizationId: string
+  workspaceId: string
+  state: RunState | null
+  repo: string | null
+  limit: number | null
+}
+
+/** Yields the Runs of a workspace, newest first. Each page is read when it is asked for. */
 export async function* listWorkspaceRuns(
   db: Db,
-  {
-    organizationId,
-    workspaceId,
-    state,
-  }: { organizationId: string; workspaceId: string; state: RunState | null },
+  { organizationId, workspaceId, state, repo, limit }: RunFilter,
 ): AsyncGenerator<ShownRun[]> {
   let last: ShownRun | undefined
+  let left = limit ?? Number.POSITIVE_INFINITY
   do {
+    const size = Math.min(listPage, left)
     const after = last ? sql`(r.created_at, r.id) < (${last.createdAt}, ${last.id}::uuid)` : sql`true`
     const { rows } = await sql<ShownRun>`
       select ${runColumns}, ${events} from runs r
       where r.workspace_id = ${workspaceId} and r.organization_id = ${organizationId} and ${after}
-        and (${state}::text is null or r.state = ${state})
-      order by r.created_at desc, r.id desc limit ${listPage}`.execute(db)
+        and (${state}::text is null or r.state = ${state}) and (${repo}::text is null or r.repo = ${repo})
+      order by r.created_at desc, r.id desc limit ${size}`.execute(db)
     if (rows.length > 0) yield rows
+    left -= rows.length
     last = rows.length < listPage ? undefined : rows.at(-1)
-  } while (last)
+  } while (last && left > 0)
 }
 
 /** Returns the Run, or null. For internal work without a caller: it checks no membership. */

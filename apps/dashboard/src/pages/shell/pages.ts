@@ -1,9 +1,11 @@
 /** The pages that the navigation and the palette lead to. */
 import {
   Bell,
+  Bot,
   Box,
   Building2,
   Camera,
+  FolderGit2,
   Gauge,
   KeyRound,
   Layers,
@@ -31,6 +33,8 @@ export function mainPages(orgId: string | undefined): readonly ShellPage[] {
     { label: 'Snapshots', path: '/snapshots', icon: Camera },
     { label: 'Templates', path: '/templates', icon: Layers },
     { label: 'Environments', path: '/environments', icon: SlidersHorizontal },
+    { label: 'Runs', path: '/runs', icon: Bot },
+    { label: 'GitHub', path: '/github', icon: FolderGit2 },
     { label: 'Webhooks', path: '/webhooks', icon: Webhook },
     ...(orgId === undefined
       ? []

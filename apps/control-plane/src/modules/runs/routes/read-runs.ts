@@ -1,19 +1,21 @@
 /** GET /v1/github/runs, GET /v1/github/runs/:id */
-import type { Run, RunState } from '@dock/contract'
+import type { RouteQuery, Run, routes } from '@dock/contract'
 import type { Member, Visitor } from '../../accounts/index.ts'
 import type { RunContext } from '../run-context.ts'
 import { findVisibleRun, listWorkspaceRuns, type ShownRun } from '../run-store.ts'
 import { viewRun } from '../run-view.ts'
 
+type ListQuery = RouteQuery<(typeof routes)['listRuns']>
 export type OfWorkspace = { workspaceId?: string | undefined }
 
 /** Yields the Runs of the workspace page by page. */
 export async function* listRuns(
   { db }: Pick<RunContext, 'db'>,
   { organizationId }: Member,
-  { workspaceId, state }: { workspaceId: string; state?: RunState | undefined },
+  query: ListQuery,
 ): AsyncGenerator<Run[]> {
-  for await (const page of listWorkspaceRuns(db, { organizationId, workspaceId, state: state ?? null }))
+  const { workspaceId, state = null, repo = null, limit = null } = query
+  for await (const page of listWorkspaceRuns(db, { organizationId, workspaceId, state, repo, limit }))
     yield page.map(viewRun)
 }
 

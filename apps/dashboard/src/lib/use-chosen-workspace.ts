@@ -1,0 +1,25 @@
+import type { Organization } from '@dock/sdk'
+import { useWorkspaces, type WorkspaceChoice } from '../api/use-workspaces.ts'
+import { useCurrentOrganization } from './current-organization.ts'
+
+/** Returns the workspace that the address names, or else the first one of the chosen organization. */
+export function useChosenWorkspace(asked: string | undefined): {
+  workspaces: readonly WorkspaceChoice[]
+  workspace: WorkspaceChoice | undefined
+  organization: Organization | undefined
+  isAdmin: boolean
+} {
+  const workspaces = useWorkspaces()
+  const { organizations, organization: current } = useCurrentOrganization()
+  const workspace =
+    asked === undefined
+      ? workspaces.find(({ organizationId }) => organizationId === current?.id)
+      : workspaces.find(({ id }) => id === asked)
+  const organization = organizations.find(({ id }) => id === workspace?.organizationId)
+  return {
+    workspaces,
+    workspace,
+    organization,
+    isAdmin: organization !== undefined && organization.role !== 'member',
+  }
+}
