@@ -14,6 +14,7 @@ import { mcp } from './commands/mcp.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { portCommands } from './commands/ports.ts'
 import { logs, ps, stats } from './commands/processes.ts'
+import { runCommands } from './commands/runs.ts'
 import { snapshotCommands } from './commands/snapshots.ts'
 import { ssh } from './commands/ssh.ts'
 import { sync } from './commands/sync.ts'
@@ -28,7 +29,7 @@ export const commands: readonly Command[] = [
   ...[ps, logs, stats],
   ...[stop, resume, branch, rm],
   ...[...snapshotCommands, ...templateCommands, ...environmentCommands],
-  ...[...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
+  ...[...runCommands, ...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
   ...[api, mcp, completion, doctor],
   completeCommand(() => commands),
 ]

@@ -1,4 +1,5 @@
 import { listDocks } from '../docks/find-dock.ts'
+import { issueOf, listRuns } from '../docks/find-run.ts'
 import type { ArgumentKind, Command } from '../program/command.ts'
 import { complete, type NamesOf } from '../program/complete.ts'
 import { completionScripts } from '../program/completion-scripts.ts'
@@ -32,6 +33,7 @@ const namesOf =
     const client = await context.client()
     if (kind === 'dock') return (await listDocks(client)).flatMap(({ name, id }) => name ?? id)
     if (kind === 'template') return (await client.call('listTemplates')).map(({ name }) => name)
+    if (kind === 'run') return [...new Set((await listRuns(context, undefined, { limit: 100 })).map(issueOf))]
     const [organization] = await client.call('listOrganizations')
     if (!organization) return []
     return (await client.call('listEnvironments', { query: { organizationId: organization.id } })).map(

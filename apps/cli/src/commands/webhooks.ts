@@ -65,7 +65,7 @@ const sessionOnly = (verb: string, summary: string): Command => ({
   summary: `${summary}: prints the page of the dashboard, because API keys may not do this`,
   async run(context) {
     const { appUrl } = await (await context.client()).call('readConfig')
-    const page = webAddress(`${appUrl.replace(/\/+$/, '')}/settings/webhooks`)
+    const page = webAddress(`${appUrl.replace(/\/+$/, '')}/webhooks`)
     context.out.result({ sessionRequired: true, url: page }, () => {
       context.out.note('API keys may not do this. Sign in with a browser:')
       context.out.line(page)

@@ -14,7 +14,7 @@ export type Flag = {
 }
 
 /** What completion offers for an argument. */
-export type ArgumentKind = 'dock' | 'file' | 'place' | 'template' | 'environment' | 'shell' | 'text'
+export type ArgumentKind = 'dock' | 'file' | 'place' | 'template' | 'environment' | 'run' | 'shell' | 'text'
 
 export type Argument = {
   /** In capitals, for example `DOCK`. */
