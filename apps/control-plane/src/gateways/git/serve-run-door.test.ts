@@ -11,6 +11,7 @@ const dock = { dockId: newUuid(), hostId: newUuid(), generation: 1 }
 let run: RunAtDoor | null
 let reports: string[]
 let uses: object[]
+let left: number
 let asked: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[]
 let answer: { type: string; status: number; pieces: string[] }
 let provider: Server
@@ -38,6 +39,7 @@ beforeAll(async () => {
       find: async () => run,
       report: async (_, text) => void reports.push(text),
       modelKey: async (_, name) => (name === 'anthropic' || name === 'openai' ? `key-of-${name}` : null),
+      budgetLeft: async () => left,
       count: async (_, model, use) => void uses.push({ model, ...use }),
     },
   })
@@ -59,9 +61,9 @@ afterAll(() => {
 beforeEach(() => {
   run = {
     ...{ runId: newUuid(), turnId: newUuid(), organizationId: newUuid() },
-    ...{ mayUseModels: true, isBudgetSpent: false },
+    mayUseModels: true,
   }
-  ;[reports, uses, asked] = [[], [], []]
+  ;[reports, uses, asked, left] = [[], [], [], 5_000_000]
   answer = {
     type: 'application/json',
     status: 200,
@@ -139,15 +141,23 @@ it('refuses with 403 at the budget, without models, and without a Run', async ()
     const { status } = await post('/model/anthropic/v1/messages', {})
     return status
   }
-  run!.isBudgetSpent = true
+  left = 0
   expect(await refused()).toBe(403)
-  run!.isBudgetSpent = false
+  left = 1
   run!.mayUseModels = false
   expect(await refused()).toBe(403)
   run = null
   expect(await refused()).toBe(403)
   expect((await post('/report', 'done')).status).toBe(403)
   expect(asked).toEqual([])
+})
+
+it('counts nothing for questions that cost nothing', async () => {
+  answer.pieces = ['{"input_tokens":7}']
+  await (await post('/model/anthropic/v1/messages/count_tokens', { model: 'm' })).text()
+  await (await fetch(`${url}/model/openai/v1/models`)).text()
+  expect(asked).toHaveLength(2)
+  expect(uses).toEqual([])
 })
 
 it('opens no other path and no other provider', async () => {

@@ -5,7 +5,16 @@
 import { type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { BootedDock } from '../../modules/docks/index.ts'
-import { createUsageReader, type RunAtDoor, type RunDoor, reportBytesMax } from '../../modules/runs/index.ts'
+import {
+  costMicroUsd,
+  createBudgetGate,
+  createUsageReader,
+  estimateTokens,
+  type RunAtDoor,
+  type RunDoor,
+  reportBytesMax,
+  type UsageReader,
+} from '../../modules/runs/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
 
 /** Base URLs of the providers, without a trailing slash. */
@@ -16,6 +25,9 @@ const silenceMs = 10 * 60_000
 /** Paths by which a model is used. Others could read or change things of the organization. */
 const modelPath =
   /^\/model\/([a-z]+)(\/v1\/(?:messages|messages\/count_tokens|chat\/completions|responses|models))$/
+const freePaths: ReadonlySet<string> = new Set(['/v1/models', '/v1/messages/count_tokens'])
+/** Assumed for a request that does not limit its answer. */
+const usualOutputTokensMax = 32_000
 const passedRequestHeaders = [
   'accept',
   'content-type',
@@ -32,6 +44,7 @@ export function isRunRequest(url: string): boolean {
 
 export function createServeRunDoor(parts: { door: RunDoor; servers: ModelServers }) {
   const { door, servers } = parts
+  const gate = createBudgetGate()
 
   const report = async (
     run: RunAtDoor,
@@ -49,31 +62,29 @@ export function createServeRunDoor(parts: { door: RunDoor; servers: ModelServers
     const base = servers[provider]
     if (base === undefined) throw new DoorRefusal(404, 'There is no such model door.')
     if (!run.mayUseModels) throw new DoorRefusal(403, 'The Environment of this Run passes no model on.')
-    // 403 and not 429: an agent would repeat the request.
-    if (run.isBudgetSpent) throw new DoorRefusal(403, 'The budget of this Run is spent.')
     const key = await door.modelKey(run, provider)
     if (key === null) throw new DoorRefusal(403, `The organization has no key of ${provider}.`)
-    const sent = await readAll(request, modelBodyBytesMax)
-    const { body, name } = prepareBody(path, sent)
-    const target = new URL(`${base}${path}`)
-    const answer = await send(target, request, body, authorizationOf(provider, key))
-    const isStream = answer.headers['content-type']?.startsWith('text/event-stream') ?? false
-    const usage = createUsageReader(isStream, body.length)
-    const passed: Record<string, string> = { connection: 'close' }
-    for (const each of passedResponseHeaders) {
-      const value = answer.headers[each]
-      if (typeof value === 'string') passed[each] = value
-    }
-    response.writeHead(answer.statusCode ?? 502, passed)
+    const { body, name, outputTokensMax } = prepareBody(path, await readAll(request, modelBodyBytesMax))
+    const isFree = freePaths.has(path)
+    const use = { input: estimateTokens(body.length), output: outputTokensMax }
+    const leave = await gate.enter({
+      ...{ runId: run.runId, costMicroUsd: isFree ? 0 : costMicroUsd(name, use) },
+      ...{ readLeft: () => door.budgetLeft(run), signal: abortedOnClose(request) },
+    })
+    // 403 and not 429: an agent would repeat the request.
+    if (!leave) throw new DoorRefusal(403, 'The budget of this Run is spent.')
     try {
-      for await (const chunk of answer) {
-        usage.take(chunk as Buffer)
-        if (!response.write(chunk)) await drained(response)
-        if (response.destroyed) break
+      const target = new URL(`${base}${path}`)
+      const answer = await send(target, request, body, authorizationOf(provider, key))
+      const usage = createUsageReader(isEventStream(answer), body.length)
+      try {
+        await pass(answer, response, usage)
+      } finally {
+        answer.destroy()
+        if (answer.statusCode === 200 && !isFree) await door.count(run, name, usage.end())
       }
     } finally {
-      answer.destroy()
-      if (answer.statusCode === 200 && path !== '/v1/models') await door.count(run, name, usage.end())
+      leave()
     }
     response.end()
   }
@@ -83,6 +94,31 @@ export function createServeRunDoor(parts: { door: RunDoor; servers: ModelServers
     if (!run) throw new DoorRefusal(403, 'No Run drives this Dock, so this door is closed.')
     return request.url === '/report' ? report(run, request, response) : model(run, request, response)
   }
+}
+
+const isEventStream = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.startsWith('text/event-stream') ?? false
+
+/** Passes the response on as it comes. */
+const pass = async (answer: IncomingMessage, response: ServerResponse, usage: UsageReader): Promise<void> => {
+  const passed: Record<string, string> = { connection: 'close' }
+  for (const each of passedResponseHeaders) {
+    const value = answer.headers[each]
+    if (typeof value === 'string') passed[each] = value
+  }
+  response.writeHead(answer.statusCode ?? 502, passed)
+  for await (const chunk of answer) {
+    usage.take(chunk as Buffer)
+    if (!response.write(chunk)) await drained(response)
+    if (response.destroyed) break
+  }
+}
+
+const abortedOnClose = ({ socket }: IncomingMessage): AbortSignal => {
+  const controller = new AbortController()
+  if (socket.destroyed) controller.abort()
+  else socket.once('close', () => controller.abort())
+  return controller.signal
 }
 
 const drained = (response: ServerResponse): Promise<void> =>
@@ -101,9 +137,14 @@ const readAll = async (request: IncomingMessage, bytesMax: number): Promise<Buff
   return Buffer.concat(pieces)
 }
 
-/** Returns the name of the model, and the body. A stream of chat completions tells its usage only if it is asked to. */
-const prepareBody = (path: string, sent: Buffer): { body: Buffer; name: string } => {
-  if (sent.length === 0) return { body: sent, name: '' }
+type Prepared = { body: Buffer; name: string; outputTokensMax: number }
+
+/**
+ * Returns the name of the model, how long its answer may be, and the body. A stream of chat completions tells its usage only
+ * if it is asked to.
+ */
+const prepareBody = (path: string, sent: Buffer): Prepared => {
+  if (sent.length === 0) return { body: sent, name: '', outputTokensMax: 0 }
   let parsed: unknown
   try {
     parsed = JSON.parse(sent.toString('utf8'))
@@ -112,11 +153,13 @@ const prepareBody = (path: string, sent: Buffer): { body: Buffer; name: string }
   }
   if (typeof parsed !== 'object' || parsed === null)
     throw new DoorRefusal(400, 'The request is no JSON object.')
-  const asked = parsed as { model?: unknown; stream?: unknown; stream_options?: object }
+  const asked = parsed as Record<string, unknown> & { stream_options?: object }
   const name = typeof asked.model === 'string' ? asked.model : ''
-  if (path !== '/v1/chat/completions' || asked.stream !== true) return { body: sent, name }
+  const limit = asked.max_completion_tokens ?? asked.max_output_tokens ?? asked.max_tokens
+  const outputTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
+  if (path !== '/v1/chat/completions' || asked.stream !== true) return { body: sent, name, outputTokensMax }
   const told = { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
-  return { body: Buffer.from(JSON.stringify(told)), name }
+  return { body: Buffer.from(JSON.stringify(told)), name, outputTokensMax }
 }
 
 const authorizationOf = (provider: string, key: string): Record<string, string> =>

@@ -1,7 +1,9 @@
 /** Public interface of the runs module: GitHub Runs, the work of coding agents on issues. */
 
 export { createRunsModule, type RunsModule } from './create-runs-module.ts'
-export { createUsageReader } from './door/read-usage.ts'
+export { type BudgetGate, createBudgetGate } from './door/budget-gate.ts'
+export { costMicroUsd } from './door/model-prices.ts'
+export { createUsageReader, estimateTokens, type UsageReader } from './door/read-usage.ts'
 export { type RunAtDoor, type RunDoor, reportBytesMax } from './door/run-at-door.ts'
 export { promoteRun } from './routes/promote-run.ts'
 export { readRunCost, readRunLog } from './routes/read-run-log.ts'

@@ -20,8 +20,11 @@ const message = z.object({
   response: z.object({ usage }).nullish().catch(null),
 })
 
+/** What a message tells. A number that it does not tell, or that is not understood, is undefined. */
+type ToldUse = { input: number | undefined; output: number | undefined }
+
 /** Returns the use that this message tells, or null. */
-const useOf = (text: string): TokenUse | null => {
+const useOf = (text: string): ToldUse | null => {
   let parsed: z.output<typeof message>
   try {
     parsed = message.parse(JSON.parse(text))
@@ -30,16 +33,20 @@ const useOf = (text: string): TokenUse | null => {
   }
   const found = parsed.usage ?? parsed.message?.usage ?? parsed.response?.usage
   if (!found) return null
+  const input = found.input_tokens ?? found.prompt_tokens
   const cached = (found.cache_creation_input_tokens ?? 0) + (found.cache_read_input_tokens ?? 0)
-  return {
-    input: (found.input_tokens ?? found.prompt_tokens ?? 0) + cached,
-    output: found.output_tokens ?? found.completion_tokens ?? 0,
-  }
+  // The first message of a stream tells the output so far, which is next to nothing.
+  const output = parsed.message?.usage ? undefined : (found.output_tokens ?? found.completion_tokens)
+  return { input: input === undefined ? undefined : input + cached, output }
 }
+
+/** Later messages of a stream repeat or complete what earlier ones told. */
+const larger = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
 
 export type UsageReader = {
   take(chunk: Buffer): void
-  /** Returns the use, or an estimate if the response told none. */
+  /** Returns the use. A number that the response did not tell is estimated, so that no response costs nothing. */
   end(): TokenUse
 }
 
@@ -47,19 +54,19 @@ export type UsageReader = {
 const lengthMax = 8 * 1024 * 1024
 const bytesPerToken = 3
 
+/** Returns about how many tokens a text of this length has: rather more than fewer. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / bytesPerToken)
+}
+
 /** Reads a response as it passes. `requestBytes` is for the estimate. */
 export function createUsageReader(isStream: boolean, requestBytes: number): UsageReader {
   let rest = ''
   let bytes = 0
-  let known: TokenUse | null = null
+  let known: ToldUse = { input: undefined, output: undefined }
   const read = (text: string): void => {
     const use = useOf(text)
-    // Later messages of a stream repeat or complete what earlier ones told.
-    if (use)
-      known = {
-        input: Math.max(known?.input ?? 0, use.input),
-        output: Math.max(known?.output ?? 0, use.output),
-      }
+    if (use) known = { input: larger(known.input, use.input), output: larger(known.output, use.output) }
   }
   return {
     take: (chunk) => {
@@ -73,9 +80,10 @@ export function createUsageReader(isStream: boolean, requestBytes: number): Usag
     },
     end: () => {
       read(rest.replace(/^data:/, ''))
-      return (
-        known ?? { input: Math.ceil(requestBytes / bytesPerToken), output: Math.ceil(bytes / bytesPerToken) }
-      )
+      return {
+        input: known.input ?? estimateTokens(requestBytes),
+        output: known.output ?? estimateTokens(bytes),
+      }
     },
   }
 }

@@ -13,7 +13,6 @@ export type RunAtDoor = {
   organizationId: string
   /** False: the Environment passes no model on. */
   mayUseModels: boolean
-  isBudgetSpent: boolean
 }
 
 export type RunDoor = {
@@ -23,6 +22,8 @@ export type RunDoor = {
   report(run: RunAtDoor, text: string): Promise<void>
   /** Returns the organization's key of this provider of models, or null. */
   modelKey(run: RunAtDoor, provider: string): Promise<string | null>
+  /** Returns what is left of the Run's budget, in millionths of a dollar. */
+  budgetLeft(run: RunAtDoor): Promise<number>
   /** Counts what a request has used. */
   count(run: RunAtDoor, model: string, use: TokenUse): Promise<void>
 }
@@ -34,9 +35,7 @@ export function createRunDoor({ db, sealer }: { db: Db; sealer: Sealer }): RunDo
     find: async ({ dockId, hostId, generation }) => {
       const { rows } = await sql<RunAtDoor>`
         select r.id as "runId", t.id as "turnId", r.organization_id as "organizationId",
-          coalesce(v.pass_agents_credentials and not v.safe_for_third_parties, false) as "mayUseModels",
-          (select coalesce(sum(c.cost_micro_usd), 0) from run_turns c where c.run_id = r.id)
-            >= (r.settings ->> 'budgetUsd')::numeric * 1000000 as "isBudgetSpent"
+          coalesce(v.pass_agents_credentials and not v.safe_for_third_parties, false) as "mayUseModels"
         from runs r join docks d on d.id = r.dock_id join run_turns t on t.run_id = r.id and t.number = r.turn
         left join environment_versions v on v.environment_id = d.environment_id and v.version = d.environment_version
         where r.dock_id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
@@ -49,6 +48,13 @@ export function createRunDoor({ db, sealer }: { db: Db; sealer: Sealer }): RunDo
     modelKey: async ({ organizationId }, provider) => {
       const keys = await openProviderKeys({ db, sealer }, organizationId)
       return keys.find((each) => each.provider === provider)?.key ?? null
+    },
+    budgetLeft: async ({ runId }) => {
+      const { rows } = await sql<{ left: number }>`
+        select ((r.settings ->> 'budgetUsd')::numeric * 1000000
+          - (select coalesce(sum(c.cost_micro_usd), 0) from run_turns c where c.run_id = r.id))::float8 as left
+        from runs r where r.id = ${runId}`.execute(db)
+      return rows[0]?.left ?? 0
     },
     count: async ({ turnId }, model, use) => {
       await sql`update run_turns set input_tokens = input_tokens + ${use.input}::bigint,

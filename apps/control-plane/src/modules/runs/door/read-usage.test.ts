@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { createUsageReader } from './read-usage.ts'
+
+const requestBytes = 30
+const read = (isStream: boolean, ...pieces: string[]) => {
+  const reader = createUsageReader(isStream, requestBytes)
+  for (const piece of pieces) reader.take(Buffer.from(piece))
+  return reader.end()
+}
+const estimateOf = (text: string): number => Math.ceil(text.length / 3)
+
+it.each([
+  ['no usage', '{"text":"hello"}'],
+  ['a usage in an unknown form', '{"usage":{"tokens":5}}'],
+  ['numbers that are none', '{"usage":{"input_tokens":"7","output_tokens":-1}}'],
+  ['no JSON', 'hello'],
+])('estimates a response with %s', (_, text) => {
+  expect(read(false, text)).toEqual({ input: 10, output: estimateOf(text) })
+})
+
+it('estimates only the number that is missing', () => {
+  const text = '{"usage":{"input_tokens":7,"produced":3}}'
+  expect(read(false, text)).toEqual({ input: 7, output: estimateOf(text) })
+})
+
+it('estimates the output of a stream that ends before it is told', () => {
+  const start =
+    'data: {"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":2,"output_tokens":1}}}\n\n'
+  const delta = 'data: {"type":"content_block_delta","delta":{"text":"hello"}}\n\n'
+  expect(read(true, start, delta)).toEqual({ input: 9, output: estimateOf(start + delta) })
+  const end = 'data: {"type":"message_delta","usage":{"output_tokens":4}}\n\n'
+  expect(read(true, start, delta, end)).toEqual({ input: 9, output: 4 })
+})
