@@ -5,6 +5,7 @@ import type { KeptProcess as KeptProcessView, SignalKeptProcess, TerminalSize } 
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
 import { readKept, requireKept } from './kept-processes.ts'
+import type { KeptRecord } from './kept-record.ts'
 
 /** Returns the process once it has ended, or as it is after `ms`. */
 export async function waitForKept(dock: DockState, processId: string, ms: number): Promise<KeptProcessView> {
@@ -12,15 +13,28 @@ export async function waitForKept(dock: DockState, processId: string, ms: number
   return readKept(dock, processId)
 }
 
-/** Does nothing if the process has ended. */
+/** Does nothing if the process has ended, except that KILL for the tree also ends what the process has left behind. */
 export async function signalKept(
   dock: DockState,
   processId: string,
   { signal, target }: SignalKeptProcess,
 ): Promise<void> {
+  const { driver } = dock.parts
   const { record, sandbox } = requireKept(dock, processId)
-  if (sandbox && record.reference)
-    await dock.parts.driver.signalProcess?.(sandbox, record.reference, signal, target)
+  if (signal === 'KILL' && target === 'tree' && driver.endExec) return endTree(dock, record)
+  if (sandbox && record.reference) await driver.signalProcess?.(sandbox, record.reference, signal, target)
+}
+
+/** A frozen or overloaded sandbox may take longer. The end then goes on. */
+const treeEndMs = 10_000
+
+/** Ends everything that the process has started. What has detached from it is no descendant any more, but has its mark. */
+const endTree = async (dock: DockState, { reference, generation }: KeptRecord): Promise<void> => {
+  const { driver, clock } = dock.parts
+  const sandbox = dock.live
+  // Another boot has other processes with such marks.
+  if (!sandbox || !reference || generation !== dock.generation) return
+  await waitAtMost(clock, treeEndMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
 }
 
 /** Throws `conflict` if the process has no terminal. Does nothing after its end. */

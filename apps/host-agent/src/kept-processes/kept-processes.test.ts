@@ -106,6 +106,16 @@ it('can be signalled', async () => {
   expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: 'TERM', reason: 'signaled' })
 })
 
+it('is ended with everything that it started, also after its own end', async () => {
+  const kill = { signal: 'KILL', target: 'tree' } as const
+  const started = await start('sleep 600')
+  await dock().kept.signal(started.processId, kill)
+  expect((await ended(started)).end).toMatchObject({ signal: 'KILL', reason: 'signaled' })
+  expect(host.driver.ended).toHaveLength(1)
+  await dock().kept.signal(started.processId, kill)
+  expect(host.driver.ended).toEqual([host.driver.ended[0], host.driver.ended[0]])
+})
+
 it('has ended if it ends while its terminal is resized', async () => {
   const started = await start('sleep 600', { pty: { cols: 80, rows: 24 } })
   vi.spyOn(host.driver, 'resizeProcess').mockImplementationOnce(async () => {
