@@ -28,7 +28,12 @@ export type RunTransitions = {
 export const runTransitions = {
   pending: { provisioning: ['admitted'], stopped: ['stop'], failed: ['failure'] },
   provisioning: { working: ['agent_started'], stopped: ['stop'], failed: ['failure'] },
-  working: { pr_opened: ['pull_request'], done: ['no_commits'], stopped: ['stop'], failed: ['failure'] },
+  working: {
+    pr_opened: ['pull_request'],
+    done: ['no_commits', 'merged'],
+    stopped: ['stop'],
+    failed: ['failure'],
+  },
   pr_opened: { working: ['feedback'], done: ['merged'], stopped: ['closed', 'stop'] },
   failed: {},
   stopped: {},

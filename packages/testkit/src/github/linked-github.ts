@@ -78,7 +78,29 @@ const post = async <Data>(
 /** Sign-ins are limited, so each server has one. */
 const sessions = new WeakMap<TestControlPlane, ReturnType<TestControlPlane['signIn']>>()
 
-/** Links repositories to the first workspace, as their admin `login` at the stand-in. Returns the installation's id. */
+/** Sends a request in a session and returns its data. */
+type PostInSession = <Data>(path: string, body: object) => Promise<Data>
+
+/** Links repositories to a workspace, as their admin `login` at the stand-in. Returns the installation's id. */
+export async function linkInSession(
+  postInSession: PostInSession,
+  { github, workspaceId, login }: { github: Github; workspaceId: string; login: string },
+  ...repositories: GithubRepository[]
+): Promise<string> {
+  const { url } = await postInSession<{ url: string }>('/v1/github/links', { workspaceId })
+  const state = new URL(url).searchParams.get('state')
+  const code = github.personCode(login)
+  const { selection } = await postInSession<{ selection: string }>('/v1/github/links/authorize', {
+    ...{ workspaceId, state, code },
+  })
+  const repositoryIds = repositories.map(({ id }) => id)
+  const [installation] = await postInSession<[{ id: string }]>('/v1/github/installations', {
+    ...{ workspaceId, selection, repositoryIds },
+  })
+  return installation.id
+}
+
+/** Links repositories to the first workspace of a control plane in this process. Returns the installation's id. */
 export async function linkAtGithub(
   server: TestControlPlane,
   github: Github,
@@ -89,15 +111,9 @@ export async function linkAtGithub(
   sessions.set(server, signedIn)
   const session = await signedIn
   const { workspaceId } = server.admin
-  const { url } = await post<{ url: string }>(server, session, '/v1/github/links', { workspaceId })
-  const state = new URL(url).searchParams.get('state')
-  const code = github.personCode(login)
-  const { selection } = await post<{ selection: string }>(server, session, '/v1/github/links/authorize', {
-    ...{ workspaceId, state, code },
-  })
-  const repositoryIds = repositories.map(({ id }) => id)
-  const [installation] = await post<[{ id: string }]>(server, session, '/v1/github/installations', {
-    ...{ workspaceId, selection, repositoryIds },
-  })
-  return installation.id
+  return linkInSession(
+    (path, body) => post(server, session, path, body),
+    { github, workspaceId, login },
+    ...repositories,
+  )
 }

@@ -29,6 +29,7 @@ export type RunsTable = {
   settings: unknown
   turn: Generated<number>
   stop_reason: string | null
+  is_merged: Generated<boolean>
   comment_id: number | null
   check_run_id: number | null
   door_open: Generated<boolean>

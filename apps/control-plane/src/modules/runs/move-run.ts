@@ -36,3 +36,16 @@ export function insertRunEvents(
     select m.id, e.type, ${now}::timestamptz from ${relation} m
     cross join unnest(${events}::text[]) with ordinality as e(type, position) order by e.position`
 }
+
+/** Adds words to the timeline, unless the current turn has told the first of them: a step may run again after a crash. */
+export async function tellOnce(
+  db: Db,
+  runId: string,
+  events: readonly RunEventType[],
+  now: Date,
+): Promise<void> {
+  const relation = sql`(select r.id from runs r where r.id = ${runId} and not exists (
+    select 1 from run_events e where e.run_id = r.id and e.type = ${events[0]} and e.id > coalesce(
+      (select max(f.id) from run_events f where f.run_id = r.id and f.type = 'feedback'), 0)))`
+  await insertRunEvents(relation, events, now).execute(db)
+}

@@ -30,6 +30,8 @@ export type RunRow = {
   settings: RunSettings
   turn: number
   stopReason: string | null
+  /** True if the reason to stop is that the pull request was merged. */
+  isMerged: boolean
   commentId: number | null
   checkRunId: number | null
   createdAt: Date
@@ -46,7 +48,7 @@ export const runColumns: RawBuilder<unknown> = sql`r.id, r.organization_id as "o
   r.dock_id as "dockId", r.branch, r.base_branch as "baseBranch", r.base_commit as "baseCommit",
   r.pr_number as "prNumber", r.pr_url as "prUrl", r.failure_reason as "failureReason", r.agent,
   r.test_command as "testCommand", r.prompt_version as "promptVersion", r.completion_status as "completionStatus",
-  r.settings, r.turn, r.stop_reason as "stopReason", r.comment_id as "commentId", r.check_run_id as "checkRunId",
+  r.settings, r.turn, r.stop_reason as "stopReason", r.is_merged as "isMerged", r.comment_id as "commentId", r.check_run_id as "checkRunId",
   r.created_at as "createdAt", r.updated_at as "updatedAt"`
 
 const events: RawBuilder<unknown> = sql`coalesce((

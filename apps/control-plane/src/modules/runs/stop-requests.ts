@@ -15,14 +15,18 @@ export async function askToStop(
   await askRunsToStop(db, sql<boolean>`r.id = ${runId}`, { reason, now })
 }
 
-/** Like {@link askToStop}, for all live Runs `r` that the condition selects. Returns their number. */
+/**
+ * Like {@link askToStop}, for all live Runs `r` that the condition selects. Returns their number. `isMerged`: they end as
+ * done, because their pull request was merged.
+ */
 export async function askRunsToStop(
   db: Db | Tx,
   which: RawBuilder<boolean>,
-  { reason, now }: { reason: string; now: Date },
+  { reason, isMerged = false, now }: { reason: string; isMerged?: boolean; now: Date },
 ): Promise<number> {
   const { rows } = await sql`
-    with asked as (update runs r set stop_reason = coalesce(r.stop_reason, ${reason}), door_open = false,
+    with asked as (update runs r set stop_reason = coalesce(r.stop_reason, ${reason}),
+        is_merged = r.is_merged or ${isMerged}::boolean, door_open = false,
         state = case when r.state in ('pending', 'pr_opened') then 'stopped' else r.state end, updated_at = ${now}
       where ${which} and r.state = any(${liveRunStates}) returning r.id, r.state),
     ended as (select id from asked where state = 'stopped'),

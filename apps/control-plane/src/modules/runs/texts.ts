@@ -6,6 +6,7 @@ const reportLengthMax = 4_000
 const stateTexts = {
   pr_opened: 'Dock opened a pull request.',
   done: 'Dock finished, and there is nothing to change.',
+  merged: 'The pull request was merged.',
   stopped: 'Dock stopped.',
   failed: 'Dock could not finish its work.',
 } as const

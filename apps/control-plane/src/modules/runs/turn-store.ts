@@ -56,14 +56,12 @@ export type TurnRow = {
   report: string | null
   logBytes: number
   sourceBytes: number
-  costMicroUsd: number
 }
 
 export async function findTurn(db: Db, runId: string, turnId: string): Promise<TurnRow | null> {
   const { rows } =
     await sql<TurnRow>`select t.id, t.run_id as "runId", t.number, t.actor, t.instruction, t.text,
-      t.has_outsider_text as "hasOutsiderText", t.report, t.log_bytes as "logBytes", t.source_bytes as "sourceBytes",
-      t.cost_micro_usd as "costMicroUsd"
+      t.has_outsider_text as "hasOutsiderText", t.report, t.log_bytes as "logBytes", t.source_bytes as "sourceBytes"
     from run_turns t where t.id = ${turnId} and t.run_id = ${runId}`.execute(db)
   return rows[0] ?? null
 }

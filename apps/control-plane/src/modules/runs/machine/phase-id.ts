@@ -10,3 +10,6 @@ export function phaseId(turnId: string, phase: string): string {
   const hex = bytes.toString('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
+
+/** The phase that runs the tests of the repository. */
+export const testsPhase = 'tests'

@@ -16,12 +16,11 @@ cd "$HOME/work/$RUN_FOLDER"
 git config user.name dock
 git config user.email dock@noreply.invalid
 git config push.default current
-git fetch --quiet origin "+refs/heads/$RUN_BASE:refs/remotes/origin/$RUN_BASE"
-if git fetch --quiet origin "+refs/heads/$RUN_BRANCH:refs/remotes/origin/$RUN_BRANCH" 2>/dev/null; then
-  start=origin/$RUN_BRANCH
-else
-  start=origin/$RUN_BASE
-fi
+# One request for both: a pattern may match nothing.
+git fetch --quiet --prune origin "+refs/heads/$RUN_BASE:refs/remotes/origin/$RUN_BASE" \
+  "+refs/heads/$RUN_BRANCH*:refs/remotes/origin/$RUN_BRANCH*"
+start=origin/$RUN_BRANCH
+git rev-parse --quiet --verify "refs/remotes/$start" >/dev/null || start=origin/$RUN_BASE
 if git rev-parse --quiet --verify "refs/heads/$RUN_BRANCH" >/dev/null; then
   git checkout --quiet "$RUN_BRANCH"
   git merge --quiet --ff-only "$start" || true

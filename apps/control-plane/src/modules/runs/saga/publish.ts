@@ -8,7 +8,7 @@ import { pullRequestBody, statusComment } from '../texts.ts'
 import { findTurn } from '../turn-store.ts'
 import { RunEnded, runFailed } from './run-ended.ts'
 import { pause, readLiveRun, type TurnParts } from './turn-context.ts'
-import type { TurnOperation } from './turn-steps.ts'
+import type { TurnOperation } from './turn-data.ts'
 
 const firstPauseMs = 2_000
 const longestPauseMs = 60_000
@@ -55,13 +55,14 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
       : github.updatePullRequest(repository, run.prNumber, { body }),
   )
   operation.data.pullRequest = { number, url }
+  // Saved at once, so that feedback, a merge and a stop of people find the Run before its turn has ended.
+  await sql`update runs set pr_number = ${number}, pr_url = ${url} where id = ${run.id}`.execute(db)
 }
 
-/** Says at the issue that the Run works. A failure is not the Run's. */
-export async function announce(parts: TurnParts, operation: TurnOperation): Promise<void> {
-  const run = await readLiveRun(parts, operation)
+/** Says at the issue that the Run works. It is tried once: a failure is not the Run's. */
+export async function announce(parts: TurnParts, run: RunRow): Promise<void> {
   await tell(parts, run, 'Dock works on this issue.').catch((error: unknown) =>
-    ignoreGithub(parts, run, error),
+    parts.logger.warn({ runId: run.id, err: error }, 'could not say at GitHub that a Run works'),
   )
 }
 
@@ -72,13 +73,13 @@ export async function tellOutcome(parts: TurnParts, operation: TurnOperation): P
   const { outcome, pullRequest, headCommit, testsPassed } = operation.data
   const state = outcome?.state ?? 'pr_opened'
   const text = statusComment({
-    state,
+    state: outcome?.isMerged ? 'merged' : state,
     reason: outcome?.reason ?? null,
     pullRequest: pullRequest?.number ?? run.prNumber,
     testsPassed,
   })
   try {
-    await tell(parts, run, text)
+    await onGithub(parts, () => tell(parts, run, text))
     if (headCommit === null) return
     const conclusion =
       state === 'failed'
@@ -114,11 +115,9 @@ export async function tellOutcome(parts: TurnParts, operation: TurnOperation): P
 const tell = async (parts: TurnParts, run: RunRow, text: string): Promise<void> => {
   const body = `${text}\n\n[Follow the Run](${parts.linkOf(run.id)})`
   const { issueNumber, commentId: known } = run
-  const { commentId } = await onGithub(parts, () =>
-    parts.github.writeStatusComment(repositoryOf(run), {
-      ...{ issueNumber, marker: run.id, commentId: known, body },
-    }),
-  )
+  const { commentId } = await parts.github.writeStatusComment(repositoryOf(run), {
+    ...{ issueNumber, marker: run.id, commentId: known, body },
+  })
   if (commentId !== known)
     await sql`update runs set comment_id = ${commentId} where id = ${run.id}`.execute(parts.db)
 }

@@ -8,6 +8,7 @@ export type TurnOutcome = {
   reason: string | null
   completionStatus: CompletionStatus | null
   isHostLost?: boolean | undefined
+  isMerged?: boolean | undefined
 }
 
 export class RunEnded extends Error {
@@ -21,6 +22,14 @@ export class RunEnded extends Error {
 
 export function runStopped(reason: string): RunEnded {
   return new RunEnded({ state: 'stopped', reason, completionStatus: null })
+}
+
+/** The work is over because somebody merged the pull request. */
+export const runMerged: TurnOutcome = {
+  state: 'done',
+  reason: null,
+  completionStatus: 'changes_pushed',
+  isMerged: true,
 }
 
 export function runFailed(

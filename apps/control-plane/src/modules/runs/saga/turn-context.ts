@@ -9,7 +9,7 @@ import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/inde
 import type { RunDoor } from '../door/run-at-door.ts'
 import type { Machine } from '../machine/run-in-dock.ts'
 import { findRun, type RunRow } from '../run-store.ts'
-import { runFailed, runStopped } from './run-ended.ts'
+import { RunEnded, runFailed, runMerged, runStopped } from './run-ended.ts'
 
 /** What Runs do at GitHub. */
 export type RunGithub = Pick<
@@ -58,6 +58,7 @@ export async function readLiveRun(
 ): Promise<RunRow> {
   const run = await findRun(db, organizationId, targetId)
   if (!run) throw runStopped('The Run was deleted.')
+  if (run.isMerged) throw new RunEnded(runMerged)
   if (run.stopReason !== null) throw runStopped(run.stopReason)
   if (run.state === 'stopped' || run.state === 'failed' || run.state === 'done')
     throw runStopped('The Run has ended.')

@@ -1,7 +1,7 @@
 /** What the operation of a turn keeps in its row. */
 import { completionStatuses, uuid } from '@dock/contract'
 import * as z from 'zod'
-import { firstVersion } from '../../../engine/index.ts'
+import { firstVersion, type OperationRow } from '../../../engine/index.ts'
 
 export const turnData = z.strictObject({
   dataVersion: firstVersion,
@@ -18,8 +18,10 @@ export const turnData = z.strictObject({
       reason: z.string().nullable(),
       completionStatus: z.enum(completionStatuses).nullable(),
       isHostLost: z.boolean().optional(),
+      isMerged: z.boolean().optional(),
     })
     .nullable()
     .default(null),
 })
 export type TurnData = z.infer<typeof turnData>
+export type TurnOperation = OperationRow<TurnData>

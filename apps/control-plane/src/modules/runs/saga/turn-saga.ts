@@ -9,34 +9,34 @@ import { completeLeasedOperation, LeaseLost, type OperationError, type Saga } fr
 import { moveRun } from '../move-run.ts'
 import { startNextTurn } from '../signals/next-turn.ts'
 import { findTurn } from '../turn-store.ts'
+import { endAgent } from './end-agent.ts'
 import { getMachine } from './get-machine.ts'
 import { announce, completionOf, publishBranch, tellOutcome } from './publish.ts'
-import { RunEnded, type TurnOutcome } from './run-ended.ts'
+import { RunEnded, runMerged, type TurnOutcome } from './run-ended.ts'
 import { readLiveRun, type TurnParts } from './turn-context.ts'
-import { type TurnData, turnData } from './turn-data.ts'
+import { type TurnData, type TurnOperation, turnData } from './turn-data.ts'
 import { turnKind } from './turn-operation.ts'
-import {
-  cloneRepository,
-  endAgent,
-  followAgent,
-  pushBranch,
-  runTests,
-  startAgent,
-  type TurnOperation,
-} from './turn-steps.ts'
+import { cloneRepository, followAgent, pushBranch, runTests, startAgent } from './turn-steps.ts'
 
 /** How long the Dock of a Run stays up after a turn. */
 const keptUpMs = 60 * 60_000
 
 type Work = (parts: TurnParts, operation: TurnOperation) => Promise<void>
 
+/** Brings up the machine. The issue is told meanwhile, so that a slow GitHub delays nothing. */
 const machine: Work = async (parts, operation) => {
   const run = await readLiveRun(parts, operation)
   const turn = await findTurn(parts.db, run.id, operation.data.turnId)
-  await getMachine(parts, operation, {
-    turn: operation.data.turn,
-    hasOutsiderText: turn?.hasOutsiderText ?? true,
-  })
+  const told = announce(parts, run)
+  try {
+    await getMachine(parts, operation, {
+      turn: operation.data.turn,
+      hasOutsiderText: turn?.hasOutsiderText ?? true,
+    })
+  } finally {
+    // Otherwise it could overwrite what the turn says at its end.
+    await told
+  }
 }
 
 export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
@@ -70,7 +70,13 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
         where id = ${data.turnId} and ended_at is null`.execute(tx)
       const { number = null, url = null } = data.pullRequest ?? {}
       await moveRun(tx, {
-        ...{ runId, to: state, cause: causes[state], events: eventsOf(outcome, data), now },
+        ...{
+          runId,
+          to: state,
+          cause: outcome.isMerged ? 'merged' : causes[state],
+          events: eventsOf(outcome, data),
+          now,
+        },
         set: sql`, door_open = false, completion_status = ${completionStatus}, archive_at = ${archiveAt},
           failure_reason = ${state === 'failed' ? reason : null}, pr_number = coalesce(${number}::int, r.pr_number),
           pr_url = coalesce(${url}::text, r.pr_url)`,
@@ -85,7 +91,6 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
     data: turnData,
     explain: () => ({ code: 'service_unavailable', message: 'The Run failed. Start it again.' }),
     steps: [
-      work('announce', announce),
       work('machine', machine),
       work('clone', cloneRepository),
       work('agent', startAgent),
@@ -108,8 +113,11 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
 /** Returns how the turn ended. A wish to stop that came after the last step counts. */
 const outcomeOf = async (tx: Tx, { data, targetId }: TurnOperation): Promise<TurnOutcome> => {
   if (data.outcome !== null) return data.outcome
-  const { rows } = await sql<{ reason: string | null }>`
-    select stop_reason as reason from runs where id = ${targetId} for update`.execute(tx)
+  const { rows } = await sql<{ reason: string | null; isMerged: boolean }>`
+    select stop_reason as reason, is_merged as "isMerged" from runs where id = ${targetId} for update`.execute(
+    tx,
+  )
+  if (rows[0]?.isMerged) return runMerged
   const reason = rows[0]?.reason ?? null
   const completionStatus = completionOf(data.testsPassed)
   return { state: reason === null ? 'pr_opened' : 'stopped', reason, completionStatus }
@@ -117,12 +125,12 @@ const outcomeOf = async (tx: Tx, { data, targetId }: TurnOperation): Promise<Tur
 
 const causes = { pr_opened: 'pull_request', done: 'no_commits', stopped: 'stop', failed: 'failure' } as const
 
-const eventsOf = ({ state, isHostLost }: TurnOutcome, { turn }: TurnData): RunEventType[] => {
+const eventsOf = ({ state, isHostLost, isMerged }: TurnOutcome, { turn }: TurnData): RunEventType[] => {
   switch (state) {
     case 'pr_opened':
       return ['pushed', turn === 1 ? 'pr_opened' : 'pr_updated']
     case 'done':
-      return []
+      return isMerged ? ['merged'] : []
     case 'stopped':
       return ['stopped']
     case 'failed':

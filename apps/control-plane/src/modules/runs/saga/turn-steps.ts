@@ -1,21 +1,17 @@
 /** The steps of a turn that work in the machine. Each can be repeated: what it started before is found again. */
-import { isReadyDockState } from '@dock/contract'
 import { sql } from 'kysely'
-import type { OperationRow } from '../../../engine/index.ts'
-import { findDock } from '../../docks/index.ts'
 import { agentCommand } from '../machine/agent-commands.ts'
-import { phaseId } from '../machine/phase-id.ts'
+import { phaseId, testsPhase } from '../machine/phase-id.ts'
 import { promptVersion, writePrompt } from '../machine/prompt.ts'
 import { readInDock, runInDock, startInDock, waitForOutput } from '../machine/run-in-dock.ts'
-import { checkoutScript, cloneFolder, endAllScript, pushScript, testScript } from '../machine/scripts.ts'
-import { insertRunEvents, moveRun } from '../move-run.ts'
-import { findRun, type RunRow } from '../run-store.ts'
-import { appendLog, findTurn } from '../turn-store.ts'
+import { checkoutScript, cloneFolder, pushScript, testScript } from '../machine/scripts.ts'
+import { moveRun, tellOnce } from '../move-run.ts'
+import type { RunRow } from '../run-store.ts'
+import { appendLog, findTurn, readCost } from '../turn-store.ts'
+import { closeDoor } from './end-agent.ts'
 import { runFailed, runStopped } from './run-ended.ts'
 import { onMachine, pause, readLiveRun, readMachine, type TurnParts } from './turn-context.ts'
-import type { TurnData } from './turn-data.ts'
-
-export type TurnOperation = OperationRow<TurnData>
+import type { TurnOperation } from './turn-data.ts'
 
 const cloneTimeoutMs = 10 * 60_000
 const gitTimeoutMs = 10 * 60_000
@@ -65,12 +61,9 @@ export async function cloneRepository(parts: TurnParts, operation: TurnOperation
     'The branch could not be checked out',
   )
   const base = /^base ([0-9a-f]{40,64})$/m.exec(output)?.[1] ?? null
-  await sql`with cloned as (update runs r set base_commit = coalesce(r.base_commit, ${base}::text),
-        prompt_version = ${promptVersion}, updated_at = ${now}
-      where r.id = ${run.id} returning r.id)
-    ${operation.data.turn === 1 ? insertRunEvents(sql`cloned`, ['machine_ready', 'cloned'], now) : sql`select 1`}`.execute(
-    db,
-  )
+  await sql`update runs r set base_commit = coalesce(r.base_commit, ${base}::text),
+      prompt_version = ${promptVersion}, updated_at = ${now} where r.id = ${run.id}`.execute(db)
+  if (operation.data.turn === 1) await tellOnce(db, run.id, ['machine_ready', 'cloned'], now)
 }
 
 /** Runs one of the platform's own commands to its end. */
@@ -180,7 +173,8 @@ export async function followAgent(parts: TurnParts, operation: TurnOperation): P
     const run = await readLiveRun(parts, operation)
     const turn = await findTurn(db, run.id, turnId)
     if (!turn) throw runStopped('The Run was deleted.')
-    if (turn.costMicroUsd >= run.settings.budgetUsd * 1e6 && run.settings.budgetUsd > 0)
+    const { budgetUsd } = run.settings
+    if (budgetUsd > 0 && (await readCost(db, run.id)).costMicroUsd >= budgetUsd * 1e6)
       throw runFailed('The budget of the Run is spent.', { completionStatus: 'budget_exhausted' })
     const { process, bytes, start } = await onMachine(parts, operation, async ({ hostId, dockId }) => {
       const place = { hostId, dockId, processId: turnId }
@@ -211,10 +205,10 @@ export async function runTests(parts: TurnParts, operation: TurnOperation): Prom
   const { db, clock } = parts
   const { testCommand, id } = await readLiveRun(parts, operation)
   if (testCommand === null) return
-  const { exitCode } = await command(parts, operation, 'tests', testScript(testCommand), testTimeoutMs)
+  const { exitCode } = await command(parts, operation, testsPhase, testScript(testCommand), testTimeoutMs)
   operation.data.testsPassed = exitCode === 0
   const event = exitCode === 0 ? 'tests_passed' : 'tests_failed'
-  await insertRunEvents(sql`(select ${id}::uuid as id)`, [event], clock.now()).execute(db)
+  await tellOnce(db, id, [event], clock.now())
 }
 
 /** Pushes the branch. Afterwards the door is closed. */
@@ -228,31 +222,4 @@ export async function pushBranch(parts: TurnParts, operation: TurnOperation): Pr
   })
   operation.data.headCommit = /^head ([0-9a-f]{40,64})$/m.exec(text)?.[1] ?? null
   await closeDoor(parts, run.id)
-}
-
-/** Closes the door: no push of the Run's machine passes any more. */
-export async function closeDoor({ db }: Pick<TurnParts, 'db'>, runId: string): Promise<void> {
-  await sql`update runs set door_open = false where id = ${runId} and door_open`.execute(db)
-}
-
-/** Ends the agent and everything that runs as the Dock's user. A machine that is gone needs no end. */
-export async function endAgent(parts: TurnParts, operation: TurnOperation): Promise<void> {
-  const { db, gateway, logger } = parts
-  await closeDoor(parts, operation.targetId)
-  const run = await findRun(db, operation.organizationId, operation.targetId)
-  if (!run?.dockId) return
-  const dock = await findDock(db, run.organizationId, run.dockId)
-  if (!dock?.hostId || !isReadyDockState(dock.state)) return
-  const { hostId, id: dockId, generation } = dock
-  try {
-    await gateway
-      .signalKept({ hostId, dockId, processId: operation.data.turnId }, { signal: 'KILL', target: 'tree' })
-      .catch(() => undefined)
-    await gateway.exec(hostId, dockId, {
-      ...{ generation, command: endAllScript, cwd: '/', env: {} },
-      ...{ timeoutMs: 10_000, outputLimitBytes: 1024 },
-    })
-  } catch (error) {
-    logger.warn({ runId: run.id, err: error }, 'could not end the processes of a Run')
-  }
 }

@@ -80,7 +80,10 @@ export function createRunSink(parts: SinkParts): RunSink {
             now,
           },
         })
-        return moved || stop(sql<boolean>`r.id = ${runId}`, 'Its pull request was closed.')
+        if (moved) return true
+        // A turn works on feedback. Its saga ends the agent, and then the Run.
+        const reason = isMerged ? 'Its pull request was merged.' : 'Its pull request was closed.'
+        return (await askRunsToStop(tx, sql<boolean>`r.id = ${runId}`, { reason, isMerged, now })) > 0
       }
       case 'feedback': {
         const { trigger, pullRequestNumber } = signalled
