@@ -30,20 +30,18 @@ const until = (issueNumber: number, state: string) =>
     }, patient)
     .toBe(state)
 
-/** What must not be in the machine, not even the server's own keys. The patterns do not find themselves. */
-const patternsOf = (): string[] => {
-  const { webhookSecret, clientSecret } = world.github.world.app
-  return ['gh[s]_[0-9a-f]{36}', 'BEGIN RSA PRIVAT[E] KEY', webhookSecret, clientSecret].map((text) =>
-    text.includes('[') ? text : `[${text[0]}]${text.slice(1)}`,
-  )
-}
+/**
+ * What must not be in the machine: tokens of GitHub, and the App's key and secrets, which only the server has. The patterns
+ * do not find themselves in a command line.
+ */
+const forbidden = ['gh[s]_[0-9a-f]{36}', 'BEGIN RSA PRIVAT[E] KEY', '[s]ecret-of-dock-test'].join('|')
 
 it('goes from a mention to a draft pull request, and on for a review', async () => {
   const { github, mention } = world
   // The agent searches its machine for what it must not have, tries pushes that it may not do, and keeps a session.
   const agent = `
 if [ ! -e "$HOME/session" ]; then
-  grep -rlaE '${patternsOf().join('|')}' /proc/[0-9]*/environ /proc/[0-9]*/cmdline /etc /home /run /tmp 2>/dev/null |
+  grep -rlaE '${forbidden}' /proc/[0-9]*/environ /proc/[0-9]*/cmdline /etc /home /run /tmp 2>/dev/null |
     grep -v "/proc/$$/" | sed 's/^/FOUND /'
   echo two >>README && git commit -qam 'Change the README'
   for refspec in HEAD:main HEAD:refs/tags/v1 HEAD:other :main; do git push origin "$refspec"; done

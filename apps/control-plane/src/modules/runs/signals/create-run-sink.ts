@@ -79,6 +79,7 @@ export function createRunSink(parts: SinkParts): RunSink {
             events: [signalled.kind],
             now,
           },
+          given: sql<boolean>`r.state = 'pr_opened'`,
         })
         if (moved) return true
         // A turn works on feedback. Its saga ends the agent, and then the Run.
