@@ -146,3 +146,11 @@ it('stops: the tree is dead, and nothing is pushed', async () => {
   expect(left.stdout.trim()).toBe('none')
   expect(await branches()).not.toContain(branch)
 })
+
+it('is done without a pull request if nothing changed', async () => {
+  const { github, mention } = world
+  await world.configure(installationId, 'true')
+  const { issue } = await github.openIssue(repository, 'ada', { body: `${mention} Just look.` })
+  await until(issue.number, 'done')
+  expect(await runOf(issue.number)).toMatchObject({ completionStatus: 'no_changes', prNumber: null })
+})

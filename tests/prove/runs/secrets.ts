@@ -40,15 +40,18 @@ export async function proveCanaries(
   const { client, dataDir } = server
   /** Part of what the agent may know. A search that does not find it proves nothing. */
   const marker = word('marker')
-  const known = new Set(github.world.tokens.keys())
   model.asked.length = 0
   const asked = await proof.ask(
     `echo ${marker} >file; git add .; git commit -qm file; git push -q origin HEAD; ${askModel}; echo begun; sleep 600`,
     { settings: { environmentId } },
   )
   const run = await proof.untilLogged(asked, 'begun')
-  const tokens = [...github.world.tokens.keys()].filter((token) => !known.has(token))
-  check('control: tokens of GitHub were issued, and a push used one', tokens.length > 0)
+  const issued = [...github.world.tokens].filter(
+    ([, token]) => token.kind === 'installation' && token.repositoryIds?.has(asked.repository.id),
+  )
+  const tokens = issued.map(([token]) => token)
+  const pushed = await github.git.find(asked.repository, `refs/heads/${run.branch}`)
+  check('control: a push used a token of GitHub', tokens.length > 0 && pushed !== null)
   const keyAtModel = model.asked.at(-1)?.authorization
   check('control: the model got the key', keyAtModel === `Bearer ${canaries.model}`)
   const { privateKey, webhookSecret } = github.world.app

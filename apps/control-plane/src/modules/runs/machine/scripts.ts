@@ -1,4 +1,7 @@
-/** The commands that the platform runs in the Dock of a Run, as its user. */
+/**
+ * The commands that the platform runs in the Dock of a Run, as its user. They end without `exit 0`: a login shell then runs
+ * ~/.bash_logout, whose status becomes that of the command.
+ */
 
 /** Returns the folder of the clone below the work folder. */
 export function cloneFolder(fullName: string): string {
@@ -38,15 +41,18 @@ cd "$HOME/work/$RUN_FOLDER"
 git checkout --quiet "$RUN_BRANCH" 2>/dev/null || true
 git add --all
 git diff --cached --quiet || git commit --quiet --no-verify -m "$RUN_MESSAGE"
-if [ -z "$(git rev-list -n 1 "origin/$RUN_BASE..HEAD")" ]; then printf 'nothing\\n'; exit 0; fi
-git push --quiet --no-verify origin "HEAD:refs/heads/$RUN_BRANCH"
-printf 'head %s\\n' "$(git rev-parse HEAD)"
+if [ -n "$(git rev-list -n 1 "origin/$RUN_BASE..HEAD")" ]; then
+  git push --quiet --no-verify origin "HEAD:refs/heads/$RUN_BRANCH"
+  printf 'head %s\\n' "$(git rev-parse HEAD)"
+else
+  printf 'nothing\\n'
+fi
 `
 
 /** Ends every process of the Dock's user but this shell. */
 export const endAllScript = 'kill -KILL -1'
 
-/** Runs the tests in the clone. */
+/** Runs the tests in the clone, in a subshell, so that their `exit` is not that of the login shell. */
 export function testScript(command: string): string {
-  return `exec 2>&1; cd "$HOME/work/$RUN_FOLDER" || exit 1\n${command}\n`
+  return `exec 2>&1; cd "$HOME/work/$RUN_FOLDER" || exit 1\n(\n${command}\n)\n`
 }
