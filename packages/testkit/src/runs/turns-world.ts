@@ -3,7 +3,7 @@
  * repository: what is pushed is really pushed.
  */
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { withTransaction } from '@dock/control-plane/src/database/database.ts'
@@ -62,7 +62,9 @@ export type TurnsWorld = {
 const makeRepository = async (): Promise<string> => {
   const bare = join(fakeProcessFolder(), 'app.git')
   const work = join(fakeProcessFolder(), 'work', 'app')
-  await mkdir(join(fakeProcessFolder(), 'work'))
+  // Another test file in this process may have left its own.
+  for (const each of [bare, work]) await rm(each, { recursive: true, force: true })
+  await mkdir(join(fakeProcessFolder(), 'work'), { recursive: true })
   await run('git', ['init', '-q', '--bare', '-b', 'main', bare])
   await run('git', ['clone', '-q', bare, work])
   await run('bash', [
