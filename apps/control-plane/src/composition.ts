@@ -40,7 +40,7 @@ import {
 } from './modules/organizations/index.ts'
 import { createPortsModule } from './modules/ports/index.ts'
 import { createProcessesModule } from './modules/processes/index.ts'
-import { createRunsModule } from './modules/runs/index.ts'
+import { countRunsAtWork, createRunsModule } from './modules/runs/index.ts'
 import { createTerminalsModule } from './modules/terminals/index.ts'
 import { createPublicWeb, createWebhooksModule, type PublicWeb } from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
@@ -144,9 +144,12 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const organizations = createOrganizationsModule({
     ...{ db, clock, logger, sealer, rateLimits, appUrl: config.appUrl, wakeMailer: mail.wake },
     organizationsPerPerson: config.limits.organizationsPerPerson,
-    // The order matters: a Template holds its Dock, a Dock its Snapshots, a Snapshot its objects. Records and counters
-    // are removed last, once everything that they describe is gone.
+    countRunsAtWork,
+    // The order matters: a link starts Runs, a Run drives its Dock, a Template holds its Dock, a Dock its Snapshots, a
+    // Snapshot its objects. Records and counters are removed last, once everything that they describe is gone.
     things: [
+      { name: 'links with GitHub', remove: (organizationId) => github.unlinkOrganization(organizationId) },
+      { name: 'Runs', remove: (organizationId) => countRunsAtWork(db, { organizationId }) },
       ...docks.things,
       { name: 'mails', remove: mail.removeAbout },
       { name: 'usage', remove: billing.removeUsage },

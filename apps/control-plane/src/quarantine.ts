@@ -28,6 +28,7 @@ const line = (item: Quarantined): string =>
     `bytes=${item.sizeBytes ?? '-'}`,
     `at=${item.hostId ?? 'object-store'}`,
     `since=${item.firstSeenAt.toISOString()}`,
+    ...(item.decidedBy === null ? [] : [`decided-by=${item.decidedBy}`]),
   ].join(' ')
 
 const list = async (db: Db): Promise<string> => {
@@ -41,7 +42,9 @@ const run = async (db: Db): Promise<string> => {
   if (command === 'list' && id === undefined) return list(db)
   if (id === undefined || !isUuid(id) || rest.length > 0) throw new Error(usage)
   if (command === 'adopt') {
-    const { dockId, snapshotId, isNewDock } = await adoptQuarantined(context, id, values.organization)
+    const { dockId, snapshotId, isNewDock } = await adoptQuarantined(context, id, {
+      organizationId: values.organization,
+    })
     const where = isNewDock ? `new, archived Dock ${dockId}` : `existing Dock ${dockId}`
     return `Adopted as Snapshot ${snapshotId} of the ${where}. Resume the Dock to start it from this Snapshot.`
   }

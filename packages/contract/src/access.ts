@@ -4,7 +4,8 @@
  */
 import type { ErrorCode } from './errors.ts'
 
-const roles = ['member', 'admin', 'owner'] as const
+/** From the one that may least to the one that may most. */
+export const roles = ['member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 /** Returns true if `role` is at least `lowest` (member < admin < owner). */

@@ -140,6 +140,14 @@ export function isReadyDockState(state: DockState): boolean {
   return (readyDockStates as readonly DockState[]).includes(state)
 }
 
+/** The states from which a stop is accepted. From `unreachable` it needs force, once the host was declared lost. */
+export const stoppableDockStates = dockStates.filter(
+  (state) => state !== 'unreachable' && canMoveDock(state, 'archiving', 'stop'),
+)
+
+/** The states from which a resume is accepted. */
+export const resumableDockStates = dockStates.filter((state) => canMoveDock(state, 'provisioning', 'resume'))
+
 /** The letters of the `filter` parameter of `GET /v1/docks`. */
 export const dockFilterStates = {
   r: ['ready', 'cloning', 'idle', 'running'],

@@ -1,5 +1,6 @@
 /** Field schemas that objects and routes share. */
 import * as z from 'zod'
+import { roles } from './access.ts'
 import { limits } from './limits.ts'
 
 const encoder = new TextEncoder()
@@ -74,7 +75,7 @@ export const slug = z
     /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
     'must be 3 to 63 lowercase letters, digits or hyphens, with a letter or digit at both ends',
   )
-export const role = z.enum(['member', 'admin', 'owner'])
+export const role = z.enum(roles)
 export const runtimeName = z.enum(['microvm', 'gvisor'])
 
 /** The value of an `idempotency-key` header. */

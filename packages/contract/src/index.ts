@@ -1,4 +1,5 @@
 export * from './access.ts'
+export * from './app-paths.ts'
 export * from './byte-name.ts'
 export * from './dock-state.ts'
 export { type ErrorCode, errorCodes, ServiceError } from './errors.ts'

@@ -125,6 +125,7 @@ export const limits = {
   sshKeysPerUserMax: 20,
   sshPublicKeyLength: { min: 1, max: 16_384 },
   providerKeyLength: { min: 1, max: 512 },
+  passwordLength: { min: 8, max: 128 },
   displayNameLength: { min: 1, max: 60 },
   avatarUrlLengthMax: 2000,
   bioLengthMax: 280,
@@ -146,6 +147,7 @@ export const limits = {
   },
   dashboard: {
     searchLengthMax: 100,
+    searchedIdsMax: 50,
     pageMax: 200,
     pageDefault: 100,
     versionsPageMax: 50,

@@ -79,6 +79,45 @@ const typesFile = (): string => {
   ].join('\n')
 }
 
+/** Rules that the dashboard applies before it asks the service. Each is a constant, so that pages load what they use. */
+const dashboardRules = (): Record<string, unknown> => {
+  const { limits } = contract
+  return {
+    readyDockStates: contract.readyDockStates,
+    stoppableDockStates: contract.stoppableDockStates,
+    resumableDockStates: contract.resumableDockStates,
+    roles: contract.roles,
+    webhookEventTypes: contract.webhookEventTypes,
+    eraseConfirmation: contract.eraseConfirmation,
+    retentionConfirmation: contract.retentionConfirmation,
+    sizes: { cpus: limits.cpus, memoryMiB: limits.memoryMiB, diskGiB: limits.diskGiB },
+    ttlSeconds: limits.ttlSeconds,
+    passwordLength: limits.passwordLength,
+    displayNameLengthMax: limits.displayNameLength.max,
+    bioLengthMax: limits.bioLengthMax,
+    nameLengthMax: limits.nameLength.max,
+    dockNameLengthMax: limits.dockNameLengthMax,
+    templateNameLength: limits.template.nameLength,
+    fromLengthMax: limits.fromLengthMax,
+    setupScriptLengthMax: limits.dockSetupScriptLengthMax,
+    variableNameLengthMax: limits.variableNameLengthMax,
+    environmentNameLength: limits.environment.nameLength,
+    filePathLengthMax: limits.environment.filePathLength.max,
+    repositoryIdLengthMax: limits.environment.repositoryIdLength.max,
+    providerKeyLengthMax: limits.providerKeyLength.max,
+    searchLengthMax: limits.dashboard.searchLengthMax,
+    searchedIdsMax: limits.dashboard.searchedIdsMax,
+    invitationDays: limits.invitationDays,
+    accountGraceDays: limits.accountGraceDays,
+  }
+}
+
+const rulesFile = (): string =>
+  note +
+  Object.entries(dashboardRules())
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const\n`)
+    .join('')
+
 /** Indents each line by the number of braces that are open before it. */
 const indented = (text: string): string => {
   let depth = 0
@@ -98,6 +137,7 @@ export function generatedFiles(): Record<string, string> {
   return {
     'route-table.ts': tableFile('routeTable', (route) => !isOfDashboard(route)),
     'dashboard-route-table.ts': tableFile('dashboardRouteTable', isOfDashboard),
+    'dashboard-rules.ts': rulesFile(),
     'route-types.ts': indented(typesFile()),
   }
 }

@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { killApp, processesOf } from '../support/app-process.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
@@ -18,30 +19,6 @@ afterAll(async () => {
   await removeDataDir(dataDir)
 })
 
-/** Returns the ids of processes whose command line contains all the texts. */
-const processes = async (...texts: string[]): Promise<number[]> => {
-  const found: number[] = []
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
-    if (texts.every((text) => line.includes(text))) found.push(Number(entry))
-  }
-  return found
-}
-
-const environmentHas = async (pid: number, text: string): Promise<boolean> =>
-  (await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')).includes(text)
-
-/** Returns the node process of this server's app. Its environment names the data folder. */
-const appProcess = async (main: string): Promise<number> => {
-  for (const pid of await processes('node', main)) if (await environmentHas(pid, `=${dataDir}`)) return pid
-  throw new Error(`no process of ${main}`)
-}
-
-const kill = async (main: string): Promise<void> => {
-  process.kill(await appProcess(main), 'SIGKILL')
-}
-
 /** Runs a command in the Dock, with retries until the Dock is reachable. */
 const eventually = async (id: string, command: string): Promise<string> => {
   const deadline = Date.now() + 60_000
@@ -59,7 +36,7 @@ describe('a Dock survives', () => {
   it('SIGKILL of the agent unharmed, and can be stopped and deleted afterwards', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4321 >/dev/null 2>&1 & echo $! > pid')
-    await kill('apps/host-agent/src/main.ts')
+    await killApp(dataDir, 'host-agent')
     expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4321')
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
     await deleteDock(server, dock.id)
@@ -68,7 +45,7 @@ describe('a Dock survives', () => {
   it('SIGKILL of the control plane unharmed', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4322 >/dev/null 2>&1 & echo $! > pid')
-    await kill('apps/control-plane/src/main.ts')
+    await killApp(dataDir, 'control-plane')
     expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4322')
     await deleteDock(server, dock.id)
   })
@@ -87,7 +64,7 @@ describe('a Dock survives', () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept > file')
     expect(await server.interrupt()).toBe(0)
-    expect(await processes('runsc', dataDir)).toEqual([])
+    expect(await processesOf('runsc', dataDir)).toEqual([])
     expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
     server = await startServer(dataDir, port)
     await untilState(server, dock.id, ['ready'])
@@ -99,7 +76,7 @@ describe('a Dock survives', () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept > file')
     expect(await server.hangUp()).toBe(0)
-    expect(await processes('runsc', dataDir)).toEqual([])
+    expect(await processesOf('runsc', dataDir)).toEqual([])
     expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
     server = await startServer(dataDir, port)
     expect(await eventually(dock.id, 'cat file')).toBe('kept\n')

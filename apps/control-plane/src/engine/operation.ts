@@ -1,7 +1,7 @@
 /** An operation: the saved intent of a change, and its progress. */
 
 /** Who made a change, by which means, and why. Shown in the inbox, webhooks and the audit log. */
-export type Cause = { by: string; through: 'api' | 'timer' | 'host' | 'recovery'; why: string }
+export type Cause = { by: string; through: 'api' | 'script' | 'timer' | 'host' | 'recovery'; why: string }
 
 export type OperationError = { code: string; message: string }
 

@@ -2,38 +2,45 @@
  * The live stream. One tab of the browser holds it (Web Locks) and hands its events to the others (BroadcastChannel):
  * over HTTP/1.1 a browser opens only six connections to one origin.
  */
+import type { LiveChange } from '@dock/sdk'
 import type { QueryClient } from '@tanstack/react-query'
-import { noticeChanges } from './queries.ts'
+import { refreshDockLists } from './dock-list.ts'
+import { createRefresher, type Noticed } from './refresher.ts'
 
-type Message = { kinds: string[] } | 'reset' | 'connected' | 'lost'
+/** `cursor` is what the stream has reached: another tab can continue from there. */
+type Message = { changes: Noticed[]; cursor: string } | { connectedAt: string } | 'reset' | 'lost'
 
 type Listener = (isConnected: boolean) => void
 
-const changesTogetherMs = 40
 const refusedWaitMs = 2_000
+/** Tabs with pages of an older version use another name, because their messages differ. */
+const channelName = 'dock-live-2'
 
 /** Keeps queries up to date until the returned function is called. `onState` is called when the connection changes. */
 export function followChanges(client: QueryClient, onState: Listener): () => void {
-  const channel = new BroadcastChannel('dock-live')
+  const channel = new BroadcastChannel(channelName)
+  let cursor: string | undefined
   const end = new AbortController()
-  const pending = new Set<string>()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  const refresher = createRefresher((key, ids) => {
+    // The person sees more or less than before, on every page.
+    if (key === 'membership') return client.invalidateQueries()
+    const again = client.invalidateQueries({ queryKey: [key] })
+    return key === 'dock' ? Promise.all([again, refreshDockLists(client, ids)]) : again
+  })
 
   const take = (message: Message): void => {
     if (message === 'reset') {
       void client.invalidateQueries()
       return
     }
-    if (message === 'connected' || message === 'lost') {
-      onState(message === 'connected')
+    onState(message !== 'lost')
+    if (message === 'lost') return
+    if ('connectedAt' in message) {
+      cursor = message.connectedAt
       return
     }
-    for (const kind of message.kinds) pending.add(kind)
-    timer ??= setTimeout(() => {
-      timer = undefined
-      noticeChanges(client, pending)
-      pending.clear()
-    }, changesTogetherMs)
+    cursor = message.cursor
+    refresher.notice(message.changes)
   }
   const publish = (message: Message): void => {
     channel.postMessage(message)
@@ -44,17 +51,22 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
   /** Holds the stream until this tab ends, or the service refuses it. The browser repairs broken connections. */
   const hold = (): Promise<void> =>
     new Promise((resolve) => {
-      const source = new EventSource('/api/live')
-      source.addEventListener('ready', () => {
-        publish('connected')
+      // The tab that held the stream before has closed: nothing is missed since its last event.
+      const since = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`
+      const source = new EventSource(`/api/live${since}`)
+      source.addEventListener('ready', ({ lastEventId }) => {
+        publish({ connectedAt: lastEventId })
         // What was read before the stream began may have changed since.
         publish('reset')
       })
-      source.addEventListener('resumed', () => publish('connected'))
+      for (const name of ['resumed', 'alive'])
+        source.addEventListener(name, ({ lastEventId }: MessageEvent) =>
+          publish({ connectedAt: lastEventId }),
+        )
       source.addEventListener('reset', () => publish('reset'))
-      source.addEventListener('changes', ({ data }) => {
-        const changes = JSON.parse(data as string) as { kind: string }[]
-        publish({ kinds: [...new Set(changes.map(({ kind }) => kind))] })
+      source.addEventListener('changes', ({ data, lastEventId }) => {
+        const changes = JSON.parse(data as string) as LiveChange[]
+        publish({ changes: changes.map(({ kind, id }) => ({ kind, id })), cursor: lastEventId })
       })
       source.addEventListener('error', () => {
         publish('lost')
@@ -72,10 +84,10 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
       if (!end.signal.aborted) void client.invalidateQueries({ queryKey: ['me'] })
     }
   }
-  navigator.locks.request('dock-live', { signal: end.signal }, lead).catch(() => undefined)
+  navigator.locks.request(channelName, { signal: end.signal }, lead).catch(() => undefined)
   return () => {
     end.abort()
-    clearTimeout(timer)
+    refresher.stop()
     channel.close()
   }
 }

@@ -1,5 +1,5 @@
 /** What the pages of webhooks, the inbox, hosts and plans read. A key begins with the kind of change that makes it old. */
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 
 export function webhooksQuery(organizationId: string | undefined) {
@@ -19,12 +19,15 @@ export function deliveriesQuery(organizationId: string, id: string) {
   })
 }
 
-export function inboxQuery(limit: number) {
-  return queryOptions({
-    queryKey: ['notification', 'list', limit],
-    queryFn: ({ signal }) => api.call('listNotifications', { query: { limit }, signal }),
-  })
-}
+const pageSize = 50
+
+export const inboxQuery = infiniteQueryOptions({
+  queryKey: ['notification', 'list'],
+  queryFn: ({ signal, pageParam }) =>
+    api.call('listNotifications', { query: { limit: pageSize, cursor: pageParam }, signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+})
 
 export function preferencesQuery(organizationId: string) {
   return queryOptions({
@@ -48,20 +51,22 @@ export function hostQuery(id: string) {
       ])
       return { ...host, ...versions }
     },
-    // Heartbeats and the warm pool are no live events.
-    refetchInterval: 15_000,
   })
 }
 
 export const quarantineQuery = queryOptions({
-  queryKey: ['host', 'quarantine'],
+  queryKey: ['quarantine'],
   queryFn: ({ signal }) => api.call('listQuarantine', { signal }),
-  refetchInterval: 15_000,
 })
 
-export function plansQuery(q: string | undefined, limit: number) {
-  return queryOptions({
-    queryKey: ['organization', 'plans', q, limit],
-    queryFn: ({ signal }) => api.call('listPlannedOrganizations', { query: { q, limit }, signal }),
+/** Organizations with their plans. What a month has cost changes without a live event, so each visit reads it again. */
+export function plansQuery(q: string | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ['plan', q],
+    queryFn: ({ signal, pageParam }) =>
+      api.call('listPlannedOrganizations', { query: { q, limit: pageSize, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    staleTime: 0,
   })
 }

@@ -1,7 +1,6 @@
 /** What pages read. A key begins with the kind of live change that makes it old. */
 
-import type { DockSearchPage, ListedDock } from '@dock/sdk'
-import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 
 export const meQuery = queryOptions({
@@ -33,29 +32,11 @@ export function workspacesQuery(orgId: string) {
   })
 }
 
-export type DockFilter = { q?: string; states?: string }
-
-/** Docks in one page of the list. */
-export const docksPageSize = 100
-
-export function docksQuery(filter: DockFilter, limit: number) {
+/** The newest Docks whose name or id has the text. */
+export function foundDocksQuery(q: string | undefined, limit: number) {
   return queryOptions({
-    queryKey: ['dock', 'search', filter, limit],
-    queryFn: async ({ signal }) => {
-      const docks: ListedDock[] = []
-      let cursor: string | undefined
-      for (;;) {
-        const page: DockSearchPage = await api.call('searchDocks', {
-          query: { ...filter, limit: Math.min(docksPageSize, limit - docks.length), cursor },
-          signal,
-        })
-        docks.push(...page.docks)
-        if (page.nextCursor === null) return { docks, hasMore: false }
-        if (docks.length >= limit) return { docks, hasMore: true }
-        cursor = page.nextCursor
-      }
-    },
-    placeholderData: keepPreviousData,
+    queryKey: ['dock', 'found', q, limit],
+    queryFn: async ({ signal }) => (await api.call('searchDocks', { query: { q, limit }, signal })).docks,
   })
 }
 
@@ -94,12 +75,4 @@ export function snapshotsQuery(id: string) {
     queryKey: ['snapshot', id],
     queryFn: ({ signal }) => api.call('listDockSnapshots', { params: { id }, query: { limit: 50 }, signal }),
   })
-}
-
-/** Kinds of live changes that are the first part of a query's key. Others name the kind they are read with. */
-const keyOfKind: Readonly<Record<string, string>> = { membership: 'organization', member: 'organization' }
-
-/** Reads again what these live changes have made old. */
-export function noticeChanges(client: QueryClient, kinds: ReadonlySet<string>): void {
-  for (const kind of kinds) void client.invalidateQueries({ queryKey: [keyOfKind[kind] ?? kind] })
 }

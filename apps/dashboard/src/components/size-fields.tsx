@@ -1,3 +1,4 @@
+import { sizes } from '@dock/sdk/dashboard-rules'
 import { Field } from './field.tsx'
 
 /** Sizes as they are typed. */
@@ -9,14 +10,15 @@ export function SizeFields(props: {
   disabled?: boolean
   onChange: (value: SizeText) => void
 }) {
-  const field = (key: keyof SizeText, label: string, hint: string, min: number, step: number) => (
+  const field = (key: keyof SizeText, label: string) => (
     <Field
       label={label}
-      hint={hint}
+      hint={`${sizes[key].min} to ${sizes[key].max}`}
       type="number"
       required
-      min={min}
-      step={step}
+      min={sizes[key].min}
+      max={sizes[key].max}
+      step={1}
       value={props.value[key]}
       disabled={props.disabled}
       onChange={({ target }) => props.onChange({ ...props.value, [key]: target.value })}
@@ -24,9 +26,9 @@ export function SizeFields(props: {
   )
   return (
     <div className="grid gap-3 sm:grid-cols-3">
-      {field('cpus', 'CPUs', '1 to 64', 1, 1)}
-      {field('memoryMiB', 'Memory in MiB', '512 to 262144', 512, 1)}
-      {field('diskGiB', 'Disk in GiB', '1 to 2048', 1, 1)}
+      {field('cpus', 'CPUs')}
+      {field('memoryMiB', 'Memory in MiB')}
+      {field('diskGiB', 'Disk in GiB')}
     </div>
   )
 }

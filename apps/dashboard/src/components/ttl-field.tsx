@@ -1,4 +1,6 @@
+import { ttlSeconds } from '@dock/sdk/dashboard-rules'
 import { useId } from 'react'
+import { formatSpan } from '../lib/format.ts'
 import { type TtlText, type TtlUnit, ttlUnits } from '../lib/ttl.ts'
 
 /** Chooses after which time a Dock stops by itself. Empty: never. */
@@ -33,7 +35,8 @@ export function TtlField(props: { value: TtlText; onChange: (value: TtlText) => 
         </select>
       </div>
       <p id={`${id}-hint`} className="m-0 text-xs text-muted">
-        1 minute to 30 days, counted from when it is ready. Its disk is kept.
+        {formatSpan(ttlSeconds.min * 1000)} to {formatSpan(ttlSeconds.max * 1000)}, counted from when it is
+        ready. Its disk is kept.
       </p>
     </div>
   )

@@ -1,8 +1,7 @@
 import type { Organization } from '@dock/sdk'
+import { roles } from '@dock/sdk/dashboard-rules'
 
 export type Role = Organization['role']
-
-export const roles: readonly Role[] = ['member', 'admin', 'owner']
 
 export const roleNames: Record<Role, string> = { member: 'Member', admin: 'Admin', owner: 'Owner' }
 

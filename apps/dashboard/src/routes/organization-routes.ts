@@ -1,10 +1,13 @@
 /** Organizations: people, workspaces, usage and settings. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
 const organizations = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organizations',
+  // The service adds an error if the link of a mail could not confirm the address.
+  validateSearch: (search): { error?: string } => ({ error: searchText(search.error) }),
   component: lazyRouteComponent(
     () => import('../pages/organization/organizations-page.tsx'),
     'OrganizationsPage',

@@ -19,13 +19,18 @@ export const liveKinds = [
   'host',
   'run',
   'installation',
+  'quarantine',
+  'plan',
 ] as const
 export type LiveKind = (typeof liveKinds)[number]
 
 /** Something that changed. The page reads it again; the stream carries no contents. */
 export const liveChange = z.strictObject({
   kind: z.enum(liveKinds),
-  /** Id of the object; for `port` the Dock, for `member` the person, for `delivery` the webhook endpoint. */
+  /**
+   * Id of the object; for `port` the Dock, for `member` the person, for `delivery` the webhook endpoint. Empty
+   * for `quarantine` and `plan`, and for `host` if Docks of some hosts changed.
+   */
   id: z.string(),
   organizationId: uuid.nullable(),
   /** The Dock that the object belongs to. */

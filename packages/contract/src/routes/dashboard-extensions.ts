@@ -20,7 +20,8 @@ import { dockParams } from './docks.ts'
 import { environmentParams, environmentQuery } from './environments.ts'
 import { organizationParams } from './organizations.ts'
 
-const { searchLengthMax, pageMax, pageDefault, versionsPageMax, versionsPageDefault } = limits.dashboard
+const { searchLengthMax, searchedIdsMax, pageMax, pageDefault, versionsPageMax, versionsPageDefault } =
+  limits.dashboard
 
 const page = {
   limit: field.queryInteger(1, pageMax).default(pageDefault),
@@ -32,6 +33,13 @@ const states = z
   .refine(
     (text) => text.split(',').every((word) => (dockStates as readonly string[]).includes(word)),
     'must be states of Docks, separated by commas',
+  )
+
+const ids = z
+  .string()
+  .refine(
+    (text) => z.array(field.uuid).max(searchedIdsMax).safeParse(text.split(',')).success,
+    `must be at most ${searchedIdsMax} ids, separated by commas`,
   )
 
 const ofDock = {
@@ -91,6 +99,8 @@ export const dashboardExtensionRoutes = {
       /** Part of the name, or an id. */
       q: z.string().max(searchLengthMax).optional(),
       states: states.optional(),
+      /** Only these Docks, by their ids, separated by commas. */
+      ids: ids.optional(),
       organizationId: field.uuid.optional(),
       workspaceId: field.uuid.optional(),
       environmentId: field.uuid.optional(),

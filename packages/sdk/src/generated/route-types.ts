@@ -567,7 +567,7 @@ export type ListedTemplate = {
 }
 
 export type LiveChange = {
-  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host" | "run" | "installation"
+  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host" | "run" | "installation" | "quarantine" | "plan"
   id: string
   organizationId: string | null
   dockId: string | null
@@ -3292,6 +3292,7 @@ export type RouteTypes = {
         cursor?: string | undefined
         q?: string | undefined
         states?: string | undefined
+        ids?: string | undefined
         organizationId?: string | undefined
         workspaceId?: string | undefined
         environmentId?: string | undefined

@@ -34,9 +34,10 @@ export function hostHandlers(context: HostsContext): Handlers {
     },
     declareHostLost: ({ params }) => declareLost(context, params.id),
     listQuarantine: () => listQuarantine(context.db),
-    adoptQuarantined: ({ params, body }) => decide(adoptQuarantined(context, params.id, body.organizationId)),
-    deleteQuarantined: async ({ params }) => {
-      await decide(deleteQuarantined(context, params.id))
+    adoptQuarantined: ({ caller, params, body: { organizationId } }) =>
+      decide(adoptQuarantined(context, params.id, { organizationId, adminId: caller.userId })),
+    deleteQuarantined: async ({ caller, params }) => {
+      await decide(deleteQuarantined(context, params.id, caller.userId))
       return { removed: true }
     },
   }

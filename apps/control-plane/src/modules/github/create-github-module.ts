@@ -1,6 +1,6 @@
 /** Constructs the module of the GitHub App: linked repositories, webhooks of GitHub, and what Dock does there. */
 import type { Clock, Logger } from '@dock/foundation'
-import type { Db } from '../../database/database.ts'
+import { type Db, withTransaction } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
@@ -9,6 +9,7 @@ import { createGithubOperations, type GithubOperations } from './api/github-oper
 import { createInstallationTokens } from './api/installation-tokens.ts'
 import { type AppSettings, createFindApp } from './app/github-app.ts'
 import type { GithubContext } from './github-context.ts'
+import { unlinkOrganization } from './installations/unlink.ts'
 import type { RunSink } from './run-seam.ts'
 import { askAgain } from './webhooks/ask-again.ts'
 import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive-webhook.ts'
@@ -21,6 +22,8 @@ export type GithubModule = {
   receiveWebhook: ReceiveWebhook
   /** True if the instance has an App. */
   isConfigured(): Promise<boolean>
+  /** Ends the links of a deleted organization, and its Runs with them. Idempotent. Nothing is left when it resolves. */
+  unlinkOrganization(organizationId: string): Promise<number>
   /** Looks for received webhooks. Called when some were saved. */
   wake(): void
   start(): void
@@ -66,6 +69,11 @@ export function createGithubModule(options: {
     operations,
     receiveWebhook: createReceiveWebhook({ db, clock, findApp, wake: processor.wake }),
     isConfigured: async () => (await findApp()) !== null,
+    unlinkOrganization: async (organizationId) => {
+      await withTransaction(db, (tx) => unlinkOrganization(tx, runs, organizationId))
+      runs.wake()
+      return 0
+    },
     wake: processor.wake,
     start: () => {
       processor.start()

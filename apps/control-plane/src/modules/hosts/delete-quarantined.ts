@@ -5,8 +5,15 @@ import { saveHostOrders } from './host-orders.ts'
 import { QuarantineRefused } from './quarantine-refused.ts'
 import { captureIdOf, lockQuarantined, recordQuarantineDecision } from './quarantine-store.ts'
 
-/** Throws {@link QuarantineRefused} for the operator if there is no such item, or if it is not `held`. */
-export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> {
+/**
+ * Throws {@link QuarantineRefused} for the operator if there is no such item, or if it is not `held`. Without `adminId`, an
+ * operator decides with the script on the server.
+ */
+export function deleteQuarantined(
+  { db, clock }: { db: Db; clock: Clock },
+  id: string,
+  adminId?: string,
+): Promise<void> {
   return withTransaction(db, async (tx) => {
     const item = await lockQuarantined(tx, id)
     if (!item)
@@ -30,6 +37,6 @@ export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: s
       }
       await saveHostOrders([order], now).execute(tx)
     }
-    await recordQuarantineDecision(tx, id, 'deleted', now)
+    await recordQuarantineDecision(tx, id, { state: 'deleted', adminId: adminId ?? null, now })
   })
 }

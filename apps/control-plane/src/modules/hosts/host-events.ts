@@ -1,7 +1,7 @@
 /** Handles the events that host agents send, such as heartbeats and inventories, and detects silent hosts. */
 import type { GitConnected, HostEvent } from '@dock/host-protocol'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
-import { markSilentHosts, saveHeartbeat } from './host-store.ts'
+import { markSilentHosts, noteWarmPool, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
 import { createInventoryTaker, type InventoryParts, listUnused } from './take-inventory.ts'
 
@@ -57,9 +57,10 @@ export function createHostEvents(
           return reactions.noteProcesses(hostId, event)
         case 'pool.ready':
           for (const dock of await listUnused(db, [event.dock])) warmPools.add(hostId, dock)
-          return
+          return noteWarmPool(db, hostId)
         case 'pool.gone':
-          return warmPools.remove(hostId, event.dockId)
+          warmPools.remove(hostId, event.dockId)
+          return noteWarmPool(db, hostId)
         case 'git.connected':
           return parts.gitConnected(hostId, event)
         case 'samples':

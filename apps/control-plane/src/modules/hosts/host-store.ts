@@ -169,6 +169,11 @@ export async function saveInventory(
   return { rebooted: result.rows[0]?.rebooted ?? false }
 }
 
+/** Tells open pages that the warm pool of a host has changed. It is kept in memory, so no trigger sees it. */
+export async function noteWarmPool(db: Db, id: string): Promise<void> {
+  await sql`select note_live_change(null, null, true, 'host', ${id}, null)`.execute(db)
+}
+
 /** Saves the runtimes without an owner that the host reported, for instance admins. */
 export async function saveOrphans(
   db: Db,

@@ -20,11 +20,13 @@ export type Quarantined = {
   diskBytes: number | null
   state: 'found' | 'held' | 'adopted' | 'deleted'
   firstSeenAt: Date
+  /** The instance admin who decided in the dashboard. Null: no decision yet, or one with the script. */
+  decidedBy: string | null
 }
 
 const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId", q.generation,
   q.organization_id as "organizationId", q.dock_id as "dockId", q.note, q.size_bytes as "sizeBytes", q.disk_bytes as "diskBytes", q.state,
-  q.first_seen_at as "firstSeenAt"`
+  q.first_seen_at as "firstSeenAt", q.decided_by as "decidedBy"`
 
 /** SQL predicate: true if the capture `c.id` is already in quarantine on the host. */
 export function isInQuarantine(hostId: string): RawBuilder<boolean> {
@@ -142,14 +144,14 @@ export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined |
   )
 }
 
-/** Records an operator's decision. */
+/** Records an operator's decision, and by whom it was made in the dashboard. */
 export async function recordQuarantineDecision(
   tx: Db,
   id: string,
-  state: 'adopted' | 'deleted',
-  now: Date,
+  { state, adminId, now }: { state: 'adopted' | 'deleted'; adminId: string | null; now: Date },
 ): Promise<void> {
-  await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
+  await sql`update quarantine set state = ${state}, decided_at = ${now}, decided_by = ${adminId}
+    where id = ${id}`.execute(tx)
 }
 
 /** Returns true if no decision was made on the item. */

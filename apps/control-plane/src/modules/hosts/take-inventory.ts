@@ -16,7 +16,7 @@ import {
   listOrdersForHost,
   type OrderForHost,
 } from './host-orders.ts'
-import { findUsedDockIds, listExpectedDocks, saveInventory, saveOrphans } from './host-store.ts'
+import { findUsedDockIds, listExpectedDocks, noteWarmPool, saveInventory, saveOrphans } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
@@ -144,7 +144,9 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Mark the host online first, so that a Dock that becomes unreachable meanwhile is found and marked reachable below.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
+    const warmBefore = warmPools.count(hostId)
     warmPools.report(hostId, await listUnused(db, event.pool))
+    if (warmPools.count(hostId) !== warmBefore) await noteWarmPool(db, hostId)
     const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
     const expected = await listExpectedDocks(db, hostId, reported)
     const ordered = await listOrderedDocks(db, hostId, reported)

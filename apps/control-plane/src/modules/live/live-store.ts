@@ -48,7 +48,8 @@ export async function readCursor(db: Db): Promise<string> {
 
 /**
  * Returns the changes committed since `after`, of those whom `userIds` name, and the cursor that includes them. With
- * `until`, returns only changes that are visible in that cursor. `adminIds` are instance admins.
+ * `until`, returns only changes that are visible in that cursor. `adminIds` are instance admins. They learn of a
+ * change of hosts when any Dock changes, because the pages of hosts list the Docks of all organizations.
  */
 export async function readChanges(
   db: Db,
@@ -79,7 +80,9 @@ export async function readChanges(
         where c.user_id = any(${userIds}::uuid[])
       union all select c.id, c.kind, c.subject_id, null, null, a.user_id from fresh c
         cross join unnest(${adminIds}::uuid[]) as a(user_id)
-        where c.organization_id is null and c.user_id is null),
+        where c.organization_id is null and c.user_id is null
+      union all select c.id, 'host', '', null, null, a.user_id from fresh c
+        cross join unnest(${adminIds}::uuid[]) as a(user_id) where c.kind = 'dock'),
     grouped as (
       select kind, subject_id as id, organization_id as "organizationId", dock_id as "dockId",
         array_agg(distinct user_id) as "userIds", min(id) as first from seen group by 1, 2, 3, 4)

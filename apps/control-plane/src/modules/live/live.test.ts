@@ -1,10 +1,11 @@
 /** GET /api/live over HTTP, with the changes of real statements. */
-import type { LiveChange } from '@dock/contract'
 import { limits } from '@dock/contract'
 import { withTransaction } from '@dock/control-plane/database'
 import {
   addPerson,
   type ControlPlaneWithHost,
+  type LiveEvent,
+  openLiveStream,
   startControlPlaneWithHost,
   type TestPerson,
 } from '@dock/testkit'
@@ -20,56 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-type Event = { event: string; id: string; data: unknown }
-
-const parseEvent = (text: string): Event | undefined => {
-  const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, 'm').exec(text)?.[1]
-  const event = field('event')
-  return event === undefined ? undefined : { event, id: field('id')!, data: JSON.parse(field('data')!) }
-}
-
-/** Opens a stream. `next` returns the next event. */
-const openStream = async (headers: Record<string, string>, cursor?: string) => {
-  const response = await server.fetch('/api/live', {
-    headers: { ...headers, ...(cursor === undefined ? {} : { 'last-event-id': cursor }) },
-  })
-  expect(response.status).toBe(200)
-  expect(response.headers.get('content-type')).toContain('text/event-stream')
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  const pending: { change: LiveChange; cursor: string }[] = []
-  const next = async (): Promise<Event | 'closed'> => {
-    for (;;) {
-      const at = text.indexOf('\n\n')
-      if (at !== -1) {
-        const event = parseEvent(text.slice(0, at))
-        text = text.slice(at + 2)
-        if (event && event.event !== 'alive') return event
-        continue
-      }
-      const { value, done } = await reader.read()
-      if (done) return 'closed'
-      text += value
-    }
-  }
-  return {
-    next,
-    /** Returns the first change that matches and was not returned before, and its cursor. */
-    change: async (wanted: Partial<LiveChange>): Promise<{ change: LiveChange; cursor: string }> => {
-      for (;;) {
-        const at = pending.findIndex(({ change }) =>
-          Object.entries(wanted).every(([key, value]) => change[key as keyof LiveChange] === value),
-        )
-        if (at !== -1) return pending.splice(at, 1)[0]!
-        const event = await next()
-        if (event === 'closed') throw new Error('the stream closed')
-        if (event.event !== 'changes') continue
-        for (const change of event.data as LiveChange[]) pending.push({ change, cursor: event.id })
-      }
-    },
-    leave: () => reader.cancel(),
-  }
-}
+const openStream = (headers: Record<string, string>, cursor?: string) =>
+  openLiveStream(server, headers, cursor)
 
 const signInAs = async ({ cookie }: TestPerson) => ({ cookie, origin: server.config.apiUrl })
 
@@ -117,7 +70,7 @@ it('misses nothing that changes while nobody is connected, even if a read outlas
         and wait_event_type = 'Lock' and query like '%live_changes%'`.execute(db)
     ).rows[0]!.n
   const stream = await openStream(admin)
-  const ready = (await stream.next()) as Event
+  const ready = (await stream.next()) as LiveEvent
   const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const lock = withTransaction(db, async (tx) => {
     await sql`lock table live_changes in access exclusive mode`.execute(tx)
@@ -176,7 +129,7 @@ it('asks a page to load everything again if it was away for too long, or has a c
 it('ignores a cursor that is none', async () => {
   for (const cursor of ['x', '1:2', "1:2:'; drop table users; --", '2:1:', '5:9:7,6']) {
     const stream = await openStream(admin, cursor)
-    expect(['ready', 'resumed']).toContain(((await stream.next()) as Event).event)
+    expect(['ready', 'resumed']).toContain(((await stream.next()) as LiveEvent).event)
     await stream.leave()
   }
 })

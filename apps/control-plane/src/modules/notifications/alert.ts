@@ -1,5 +1,5 @@
 /** Alerts to users: who receives them, and which are mailed by default. */
-import type { AlertType } from '@dock/contract'
+import { type AlertType, appPaths } from '@dock/contract'
 import type { MailLink } from '../../mail/index.ts'
 
 export type Alert = {
@@ -45,13 +45,8 @@ export const alertOccasion = {
 /** All members of the Dock's organization receive alerts. */
 export const alertAudience = 'members'
 
-/** Returns the path of the page in the app that an alert links to. */
-export function alertLinkPath(dockId: string): string {
-  return `/docks/${dockId}`
-}
-
 /** The link of a mail about one alert, and of a mail about several. */
 export function alertLink(dockId: string): MailLink {
-  return { label: 'Open the Dock', to: alertLinkPath(dockId) }
+  return { label: 'Open the Dock', to: appPaths.dock(dockId) }
 }
-export const alertsLink: MailLink = { label: 'Open your Docks', to: '/docks' }
+export const alertsLink: MailLink = { label: 'Open your Docks', to: appPaths.docks() }

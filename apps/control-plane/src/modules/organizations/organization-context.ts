@@ -1,6 +1,6 @@
 /** The dependencies of this module's route handlers. Created once when the server starts. */
 import type { Clock } from '@dock/foundation'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 
 export type OrganizationContext = {
@@ -13,6 +13,8 @@ export type OrganizationContext = {
   appUrl: string
   /** Called after a mail was saved to the outbox. */
   wakeMailer(): void
+  /** Counts what works in a workspace besides its Docks. */
+  countRunsAtWork(tx: Tx, workspace: { organizationId: string; workspaceId: string }): Promise<number>
   /** Called after an organization was deleted. Starts the removal of its resources. */
   wakeRemoval(): void
 }

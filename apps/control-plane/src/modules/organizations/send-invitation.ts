@@ -1,5 +1,5 @@
 /** Writes the invitation mail to the outbox, in the transaction that stores the invitation. */
-import { limits, type Role } from '@dock/contract'
+import { appPaths, limits, type Role } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
 import { saveMail } from '../../mail/index.ts'
 import type { OrganizationRow } from './organization-store.ts'
@@ -13,7 +13,7 @@ const article = (role: Role): string => (role === 'member' ? 'a member' : `an ${
 
 /** Returns the address of the page that accepts an invitation. */
 export function invitationLink(appUrl: string, token: string): string {
-  return `${appUrl}/invitations/${token}`
+  return appUrl + appPaths.invitation(token)
 }
 
 /** Saves the mail. The raw token is not stored elsewhere. */

@@ -1,11 +1,9 @@
+import { eraseConfirmation } from '@dock/sdk/dashboard-rules'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
-
-/** The phrase that the service asks for. */
-const phrase = 'erase my account data'
 
 /** Erases the account, which cannot be undone. */
 export function EraseSection() {
@@ -28,12 +26,12 @@ export function EraseSection() {
       <ConfirmDialog
         title="Erase your account?"
         description="Everything that is only yours is deleted now, also Docks and Snapshots in organizations that have only you. This cannot be undone."
-        name={phrase}
+        name={eraseConfirmation}
         action="Erase everything"
         open={asks}
         onClose={() => setAsks(false)}
         onConfirm={async () => {
-          await api.call('eraseAccount', { body: { confirmation: phrase } })
+          await api.call('eraseAccount', { body: { confirmation: eraseConfirmation } })
           location.assign('/sign-in')
         }}
       />

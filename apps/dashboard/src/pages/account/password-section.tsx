@@ -1,3 +1,4 @@
+import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
@@ -54,8 +55,8 @@ export function PasswordSection() {
           name="new"
           type="password"
           autoComplete="new-password"
-          minLength={8}
-          hint="At least 8 characters"
+          minLength={passwordLength.min}
+          hint={`At least ${passwordLength.min} characters`}
           required
         />
         {error !== undefined && <ErrorAlert error={error} />}

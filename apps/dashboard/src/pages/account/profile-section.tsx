@@ -1,4 +1,5 @@
 import type { Profile } from '@dock/sdk'
+import { bioLengthMax, displayNameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -57,10 +58,10 @@ function ProfileForm({ profile }: { profile: Profile }) {
         name="name"
         defaultValue={profile.displayName}
         autoComplete="name"
-        maxLength={60}
+        maxLength={displayNameLengthMax}
         required
       />
-      <Field label="About you" name="bio" defaultValue={profile.bio} maxLength={280} />
+      <Field label="About you" name="bio" defaultValue={profile.bio} maxLength={bioLengthMax} />
       {error !== undefined && <ErrorAlert error={error} />}
       <Button type="submit" look="primary" busy={busy} className="justify-self-start">
         Save

@@ -4,9 +4,8 @@ import { useState } from 'react'
 import { api, repeatIfBroken } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { showError } from '../../components/toasts.tsx'
+import { canResume, canStop, isReady } from '../../lib/dock-states.ts'
 import { DeleteDockDialog } from './delete-dock-dialog.tsx'
-
-const isOn = (state: DockInfo['state']): boolean => ['ready', 'idle', 'running'].includes(state)
 
 /** Stop or resume, branch, and delete. */
 export function DockActions({ dock }: { dock: DockInfo }) {
@@ -30,7 +29,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
   }
   return (
     <div className="flex flex-wrap gap-2">
-      {isOn(dock.state) && (
+      {canStop(dock.state) && (
         <Button
           busy={busy === 'stop'}
           onClick={() =>
@@ -40,7 +39,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
           Stop
         </Button>
       )}
-      {dock.state === 'archived' && (
+      {canResume(dock.state) && (
         <Button
           look="primary"
           busy={busy === 'resume'}
@@ -53,7 +52,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
           {busy === 'resume' ? 'Booting…' : 'Resume'}
         </Button>
       )}
-      {(isOn(dock.state) || dock.state === 'archived') && (
+      {(isReady(dock.state) || canResume(dock.state)) && (
         <Button busy={busy === 'branch'} onClick={() => void act('branch', branch)}>
           {busy === 'branch' ? 'Branching…' : 'Branch'}
         </Button>

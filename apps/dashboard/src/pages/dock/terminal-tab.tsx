@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { isReady } from '../../lib/dock-states.ts'
 import { TerminalView } from './terminal-view.tsx'
 
 const isShell = ({ state, pty, stdin }: DockProcess): boolean =>
@@ -11,8 +12,7 @@ const isShell = ({ state, pty, stdin }: DockProcess): boolean =>
 
 /** Terminals of a Dock. Each shows a process that outlives the page, so another page may show it too. */
 export function TerminalTab({ dock }: { dock: DockInfo }) {
-  const isOn = ['ready', 'idle', 'running'].includes(dock.state)
-  if (!isOn)
+  if (!isReady(dock.state))
     return (
       <Empty
         title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}

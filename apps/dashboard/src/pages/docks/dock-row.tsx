@@ -2,6 +2,7 @@ import type { ListedDock } from '@dock/sdk'
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
+import { isReady } from '../../lib/dock-states.ts'
 import { formatSpan } from '../../lib/format.ts'
 
 /** When the Dock stops by itself. */
@@ -9,8 +10,6 @@ function AutoStop({ at }: { at: string }) {
   const now = useNow()
   return <>stops in {formatSpan(new Date(at).getTime() - now)}</>
 }
-
-const isLive = (state: ListedDock['state']): boolean => ['ready', 'idle', 'running'].includes(state)
 
 export function DockRow(props: {
   dock: ListedDock
@@ -50,7 +49,7 @@ export function DockRow(props: {
       <div className="w-28 shrink-0 text-right">
         <StateBadge state={dock.state} />
         <p className="m-0 truncate text-xs text-muted">
-          {isLive(dock.state) && dock.stopAt ? (
+          {isReady(dock.state) && dock.stopAt ? (
             <AutoStop at={dock.stopAt} />
           ) : (
             <RelativeTime at={dock.stateChangedAt} />

@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
+import { searchLengthMax } from '@dock/sdk/dashboard-rules'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
-import { docksPageSize, docksQuery } from '../../api/queries.ts'
+import { dockListQuery } from '../../api/dock-list.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
@@ -28,21 +29,20 @@ export function DocksPage() {
   const { q, states } = route.useSearch()
   const navigate = useNavigate()
   const [typed, setTyped] = useState(q ?? '')
-  const [limit, setLimit] = useState(docksPageSize)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const docks = useQuery(docksQuery({ q, states }, limit))
-  const found = docks.data?.docks ?? []
+  const docks = useInfiniteQuery(dockListQuery({ q, states }))
+  const { fetchNextPage } = docks
+  const found = docks.data?.pages.flatMap((page) => page.docks) ?? []
 
   useEffect(() => {
     if (typed === (q ?? '')) return
     const timer = setTimeout(() => {
-      setLimit(docksPageSize)
       void navigate({ to: '/', search: { q: typed || undefined, states }, replace: true })
     }, searchAfterMs)
     return () => clearTimeout(timer)
   }, [typed, q, states, navigate])
 
-  const showMore = useCallback(() => setLimit((shown) => shown + docksPageSize), [])
+  const showMore = useCallback(() => void fetchNextPage(), [fetchNextPage])
   const select = (id: string, isSelected: boolean): void =>
     setSelected((before) => new Set(isSelected ? [...before, id] : [...before].filter((each) => each !== id)))
   const chosen = found.filter(({ id }) => selected.has(id))
@@ -66,7 +66,7 @@ export function DocksPage() {
           aria-label="Search by name or id"
           placeholder="Search by name or id"
           value={typed}
-          maxLength={100}
+          maxLength={searchLengthMax}
           onChange={({ target }) => setTyped(target.value)}
           className="h-9 min-w-0 flex-1 rounded-md border border-line bg-panel px-3 text-sm"
         />
@@ -76,10 +76,7 @@ export function DocksPage() {
               key={filter.label}
               type="button"
               aria-pressed={states === filter.states}
-              onClick={() => {
-                setLimit(docksPageSize)
-                void navigate({ to: '/', search: { q, states: filter.states } })
-              }}
+              onClick={() => void navigate({ to: '/', search: { q, states: filter.states } })}
               className="h-8 cursor-pointer rounded px-2.5 text-sm aria-pressed:bg-raised aria-pressed:font-medium"
             >
               {filter.label}
@@ -107,7 +104,7 @@ export function DocksPage() {
       {found.length > 0 && (
         <DockList
           docks={found}
-          hasMore={docks.data?.hasMore ?? false}
+          hasMore={docks.hasNextPage && !docks.isFetchingNextPage}
           onMore={showMore}
           selected={selected}
           onSelect={select}

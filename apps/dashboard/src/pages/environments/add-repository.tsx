@@ -1,4 +1,5 @@
 import type { Environment } from '@dock/sdk'
+import { repositoryIdLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -54,7 +55,7 @@ export function AddRepository(props: { environment: Environment; open: boolean; 
         label="Branch"
         name="baseBranch"
         hint="Empty for the repository's default branch"
-        maxLength={128}
+        maxLength={repositoryIdLengthMax}
         autoComplete="off"
         spellCheck={false}
       />

@@ -1,3 +1,4 @@
+import { filePathLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -85,7 +86,7 @@ export function FileRows({
             name="path"
             placeholder="config/key.pem"
             hint="Relative to the work folder"
-            maxLength={256}
+            maxLength={filePathLengthMax}
             autoComplete="off"
             required
           />

@@ -1,3 +1,4 @@
+import { variableNameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -82,7 +83,7 @@ export function VariableRows({
             name="key"
             pattern="[A-Za-z_][A-Za-z0-9_]*"
             hint="Letters, digits and _, not starting with a digit"
-            maxLength={128}
+            maxLength={variableNameLengthMax}
             autoComplete="off"
             required
           />

@@ -2,7 +2,7 @@ import type { DescribedVersion } from '@dock/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { versionsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Button } from '../../components/button.tsx'
+import { MoreButton } from '../../components/more-button.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { RelativeTime } from '../../components/time.tsx'
@@ -15,9 +15,8 @@ const signColors = { '+': 'text-good', '-': 'text-bad', '~': 'text-wait' } as co
 
 /** Which Docks run which version, and what each version changed. */
 export function VersionsTab({ environment, isAdmin }: TabProps) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    versionsQuery(environment.id),
-  )
+  const listed = useInfiniteQuery(versionsQuery(environment.id))
+  const { data, error } = listed
   const versions = data?.pages.flatMap((page) => page.versions) ?? []
   return (
     <>
@@ -34,19 +33,11 @@ export function VersionsTab({ environment, isAdmin }: TabProps) {
               version={version}
               before={versions[at + 1]}
               isCurrent={version.version === environment.currentVersion}
-              isOldest={at === versions.length - 1 && !hasNextPage}
+              isOldest={at === versions.length - 1 && !listed.hasNextPage}
             />
           ))}
         </ol>
-        {hasNextPage && (
-          <Button
-            className="justify-self-start"
-            busy={isFetchingNextPage}
-            onClick={() => void fetchNextPage()}
-          >
-            Show older versions
-          </Button>
-        )}
+        <MoreButton pages={listed}>Show older versions</MoreButton>
       </Panel>
     </>
   )

@@ -14,6 +14,7 @@ import { Cell, Row, Table } from '../../components/table.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { formatBytes } from '../../lib/format.ts'
+import { LastReport } from './last-report.tsx'
 
 const route = getRouteApi('/shell/hosts/$id')
 
@@ -77,10 +78,7 @@ export function HostPage() {
               ['CPU', host.cpuFamily],
               ['Images', host.images.join(', ') || 'none yet'],
               ['Builds images', host.isBuilder ? 'yes' : 'no'],
-              [
-                'Last report',
-                host.lastHeartbeatAt ? <RelativeTime key="report" at={host.lastHeartbeatAt} /> : 'never',
-              ],
+              ['Last report', <LastReport key="report" host={host} />],
               [
                 'Id',
                 <code key="id" className="font-mono text-xs">

@@ -8,8 +8,8 @@ import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
-import { RelativeTime } from '../../components/time.tsx'
 import { formatBytes } from '../../lib/format.ts'
+import { LastReport } from './last-report.tsx'
 import { Quarantine } from './quarantine.tsx'
 
 /** All machines on which Docks run, and the data that belongs to nobody known. */
@@ -51,7 +51,7 @@ export function HostsPage() {
               <Cell className="whitespace-nowrap">{formatBytes(host.diskTotalBytes)}</Cell>
               <Cell className="whitespace-nowrap text-muted">{host.kernelRelease ?? host.kernel}</Cell>
               <Cell className="whitespace-nowrap text-muted">
-                {host.lastHeartbeatAt ? <RelativeTime at={host.lastHeartbeatAt} /> : 'never'}
+                <LastReport host={host} />
               </Cell>
             </Row>
           ))}

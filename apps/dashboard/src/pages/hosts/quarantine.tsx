@@ -30,7 +30,7 @@ export function Quarantine() {
   const { data, error } = useQuery(quarantineQuery)
   const [adopting, setAdopting] = useState<Item>()
   const [deleting, setDeleting] = useState<Item>()
-  const again = () => client.invalidateQueries({ queryKey: ['host'] })
+  const again = () => client.invalidateQueries({ queryKey: ['quarantine'] })
   return (
     <Panel
       title="Quarantine"

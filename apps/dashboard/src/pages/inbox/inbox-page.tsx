@@ -1,13 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Bell } from 'lucide-react'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { inboxQuery } from '../../api/operator-queries.ts'
 import { unreadQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { MoreButton } from '../../components/more-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { TabLinks, tabClass } from '../../components/tabs.tsx'
@@ -16,8 +16,6 @@ import { useAction } from '../../lib/use-action.ts'
 import { Preferences } from './preferences.tsx'
 
 const route = getRouteApi('/shell/inbox')
-const step = 50
-const limitMax = 100
 
 /** What happened to Docks, newest first, and which of it comes by mail. */
 export function InboxPage() {
@@ -71,12 +69,12 @@ export function InboxPage() {
 }
 
 function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
-  const [limit, setLimit] = useState(step)
-  const { data, error } = useQuery(inboxQuery(limit))
+  const listed = useInfiniteQuery(inboxQuery)
   const { run } = useAction()
-  if (error) return <ErrorAlert error={error} />
-  if (!data) return <Skeleton />
-  if (data.notifications.length === 0)
+  if (listed.error) return <ErrorAlert error={listed.error} />
+  if (!listed.data) return <Skeleton />
+  const alerts = listed.data.pages.flatMap((page) => page.notifications)
+  if (alerts.length === 0)
     return (
       <Empty
         title="Nothing happened"
@@ -86,8 +84,11 @@ function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
     )
   return (
     <>
-      <ul className="m-0 grid list-none rounded-lg border border-line bg-panel p-0 shadow-raised">
-        {data.notifications.map((alert) => (
+      <ul
+        aria-label="Alerts"
+        className="m-0 grid list-none rounded-lg border border-line bg-panel p-0 shadow-raised"
+      >
+        {alerts.map((alert) => (
           <li
             key={alert.id}
             className="flex items-start gap-3 border-b border-line px-4 py-3 last:border-b-0"
@@ -122,11 +123,7 @@ function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
           </li>
         ))}
       </ul>
-      {data.nextCursor !== null && limit < limitMax && (
-        <div className="text-center">
-          <Button onClick={() => setLimit(limitMax)}>Show older alerts</Button>
-        </div>
-      )}
+      <MoreButton pages={listed}>Show older alerts</MoreButton>
     </>
   )
 }

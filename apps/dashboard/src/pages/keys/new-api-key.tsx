@@ -1,3 +1,4 @@
+import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -46,7 +47,7 @@ export function NewApiKey({ open, onClose }: { open: boolean; onClose: () => voi
           label="Name"
           name="name"
           hint="Where it is used, so that you know it later"
-          maxLength={100}
+          maxLength={nameLengthMax}
           autoComplete="off"
           required
         />

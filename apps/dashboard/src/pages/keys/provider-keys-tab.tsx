@@ -1,4 +1,5 @@
 import type { Organization, ProviderKeyStatus } from '@dock/sdk'
+import { providerKeyLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -147,7 +148,14 @@ function OrganizationKeys({ organization }: { organization: Organization }) {
           await readAgain()
         }}
       >
-        <Field label="Key" name="key" type="password" autoComplete="off" maxLength={512} required />
+        <Field
+          label="Key"
+          name="key"
+          type="password"
+          autoComplete="off"
+          maxLength={providerKeyLengthMax}
+          required
+        />
       </FormDialog>
       <ConfirmDialog
         title={`Delete the key for ${removed ? names[removed] : ''}?`}

@@ -1,4 +1,5 @@
 import type { SshKey } from '@dock/sdk'
+import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -70,7 +71,14 @@ export function SshKeysTab() {
           await readAgain()
         }}
       >
-        <Field label="Name" name="name" placeholder="laptop" maxLength={100} autoComplete="off" required />
+        <Field
+          label="Name"
+          name="name"
+          placeholder="laptop"
+          maxLength={nameLengthMax}
+          autoComplete="off"
+          required
+        />
         <TextArea
           spellCheck={false}
           className="font-mono"

@@ -1,4 +1,5 @@
 import type { Organization } from '@dock/sdk'
+import { roles } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -6,7 +7,7 @@ import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { showToast } from '../../components/toasts.tsx'
-import { type Role, roleNames, roles, roleTexts } from '../../lib/roles.ts'
+import { type Role, roleNames, roleTexts } from '../../lib/roles.ts'
 
 /** Asks for an address and a role, and mails the invitation. */
 export function InviteDialog(props: { organization: Organization; open: boolean; onClose: () => void }) {

@@ -1,4 +1,5 @@
 import type { Member, Organization } from '@dock/sdk'
+import { roles } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,7 +11,7 @@ import { OptionSelect } from '../../components/option-select.tsx'
 import { Row } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
-import { type Role, reaches, roleNames, roles } from '../../lib/roles.ts'
+import { type Role, reaches, roleNames } from '../../lib/roles.ts'
 
 /** Says why the caller may not change or remove a member, or undefined if the caller may. */
 const whyFixed = (caller: Role, member: Member, isLastOwner: boolean): string | undefined => {

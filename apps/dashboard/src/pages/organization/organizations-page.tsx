@@ -1,5 +1,6 @@
+import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { organizationsQuery } from '../../api/queries.ts'
@@ -13,10 +14,14 @@ import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { roleNames } from '../../lib/roles.ts'
+import { FailedConfirmation } from '../account/failed-confirmation.tsx'
 import { OwnInvitations } from './own-invitations.tsx'
+
+const route = getRouteApi('/shell/organizations')
 
 /** The person's organizations, and the invitations to more. */
 export function OrganizationsPage() {
+  const { error } = route.useSearch()
   const client = useQueryClient()
   const navigate = useNavigate()
   const organizations = useQuery(organizationsQuery)
@@ -36,6 +41,7 @@ export function OrganizationsPage() {
         </Button>
       }
     >
+      {error !== undefined && <FailedConfirmation />}
       <OwnInvitations />
       {!organizations.data && <Pending error={organizations.error} />}
       {organizations.data?.length === 0 && (
@@ -80,7 +86,7 @@ export function OrganizationsPage() {
         onClose={() => setMakes(false)}
         onSubmit={make}
       >
-        <Field label="Name" name="name" maxLength={100} autoComplete="organization" required />
+        <Field label="Name" name="name" maxLength={nameLengthMax} autoComplete="organization" required />
       </FormDialog>
     </Page>
   )

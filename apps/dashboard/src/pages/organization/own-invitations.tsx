@@ -20,7 +20,9 @@ export function OwnInvitations() {
     try {
       await api.call(decision, { params: { invitationId: id } })
       await Promise.all(
-        ['invitation', 'organization', 'dock'].map((kind) => client.invalidateQueries({ queryKey: [kind] })),
+        ['invitation', 'organization', 'dock-list'].map((kind) =>
+          client.invalidateQueries({ queryKey: [kind] }),
+        ),
       )
       if (decision === 'acceptOwnInvitation') showToast('Welcome')
     } catch (error) {

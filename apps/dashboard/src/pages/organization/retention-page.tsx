@@ -1,3 +1,4 @@
+import { retentionConfirmation } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -9,9 +10,6 @@ import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
 import { useOrganization } from './use-organization.ts'
-
-/** The phrase that the service asks for before it turns retention off. */
-const phrase = 'delete archived dock data'
 
 /** Whether stopped Docks keep their data, and what changes with it. */
 export function RetentionPage() {
@@ -87,11 +85,11 @@ export function RetentionPage() {
       <ConfirmDialog
         title="Turn zero data retention on?"
         description={`All archived Docks of ${organization?.name ?? 'the organization'}, their Snapshots and all Templates are deleted now. This cannot be undone.`}
-        name={phrase}
+        name={retentionConfirmation}
         action="Delete and turn on"
         open={asks}
         onClose={() => setAsks(false)}
-        onConfirm={() => set({ enabled: true, confirmation: phrase })}
+        onConfirm={() => set({ enabled: true, confirmation: retentionConfirmation })}
       />
     </Panel>
   )

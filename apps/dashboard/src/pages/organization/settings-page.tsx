@@ -1,4 +1,5 @@
 import type { Organization } from '@dock/sdk'
+import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -57,7 +58,7 @@ function Settings({ organization, isAdmin }: { organization: Organization; isAdm
           label="Name"
           name="name"
           defaultValue={organization.name}
-          maxLength={100}
+          maxLength={nameLengthMax}
           disabled={!isAdmin}
           required
         />

@@ -1,4 +1,5 @@
 import type { Workspace } from '@dock/sdk'
+import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -87,7 +88,7 @@ export function WorkspacesPage() {
           label="Name"
           name="name"
           defaultValue={named?.name ?? ''}
-          maxLength={100}
+          maxLength={nameLengthMax}
           autoComplete="off"
           required
         />

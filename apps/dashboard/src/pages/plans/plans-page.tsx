@@ -1,5 +1,6 @@
 import type { BillingPlan, PlannedOrganizationPage } from '@dock/sdk'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { searchLengthMax } from '@dock/sdk/dashboard-rules'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { plansQuery } from '../../api/operator-queries.ts'
@@ -7,6 +8,7 @@ import { ErrorAlert, Notice } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
+import { MoreButton } from '../../components/more-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
@@ -16,7 +18,6 @@ import { useAction } from '../../lib/use-action.ts'
 type Planned = PlannedOrganizationPage['organizations'][number]
 
 const route = getRouteApi('/shell/plans')
-const shown = 100
 
 const money = (micros: number, currency: string | undefined): string => {
   const amount = (micros / 1_000_000).toFixed(2)
@@ -27,7 +28,9 @@ const money = (micros: number, currency: string | undefined): string => {
 export function PlansPage() {
   const { q } = route.useSearch()
   const navigate = useNavigate()
-  const { data, error } = useQuery(plansQuery(q, shown))
+  const listed = useInfiniteQuery(plansQuery(q))
+  const { data, error } = listed
+  const plans = data?.pages[0]?.plans ?? []
   return (
     <Page title="Plans" text="What each organization may run, and what its month has cost so far." wide>
       <form
@@ -44,26 +47,26 @@ export function PlansPage() {
           aria-label="Search by name or slug"
           placeholder="Search by name or slug"
           defaultValue={q}
-          maxLength={100}
+          maxLength={searchLengthMax}
           className={`min-w-0 max-w-md flex-1 ${bareControlClass}`}
         />
         <Button type="submit">Search</Button>
       </form>
       {error && <ErrorAlert error={error} />}
       {!data && !error && <Skeleton lines={5} />}
-      {data?.plans.length === 0 && (
+      {data && plans.length === 0 && (
         <Notice>This server has no plans. Write them into plans.json and restart it.</Notice>
       )}
       {data && (
         <Table label="Organizations" columns={['Organization', 'Plan', 'State', 'Live Docks', 'This month']}>
-          {data.organizations.map((organization) => (
-            <PlanRow key={organization.id} organization={organization} plans={data.plans} />
-          ))}
+          {data.pages.map((page) =>
+            page.organizations.map((organization) => (
+              <PlanRow key={organization.id} organization={organization} plans={plans} />
+            )),
+          )}
         </Table>
       )}
-      {data && data.nextCursor !== null && (
-        <p className="m-0 text-xs text-muted">The newest {shown} are shown. Search for older ones.</p>
-      )}
+      <MoreButton pages={listed}>Show older organizations</MoreButton>
     </Page>
   )
 }
@@ -80,7 +83,7 @@ function PlanRow({ organization, plans }: { organization: Planned; plans: readon
         body: { plan: wanted === '' ? null : wanted },
       })
       showToast(wanted === '' ? `${name} has no plan now` : `${name} has the plan ${wanted} now`)
-      await client.invalidateQueries({ queryKey: ['organization'] })
+      await client.invalidateQueries({ queryKey: ['plan'] })
     })
   const used = plans.find((each) => each.name === plan)
   return (

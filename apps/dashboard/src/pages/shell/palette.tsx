@@ -1,10 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { searchLengthMax } from '@dock/sdk/dashboard-rules'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { Box, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
-import { docksQuery, meQuery, organizationsQuery, workspacesQuery } from '../../api/queries.ts'
+import { foundDocksQuery, meQuery, organizationsQuery, workspacesQuery } from '../../api/queries.ts'
 import { showError } from '../../components/toasts.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { chooseTheme } from '../../lib/theme.ts'
@@ -70,7 +71,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { organization } = useCurrentOrganization()
   const [typed, setTyped] = useState('')
   const wanted = typed.trim().toLowerCase()
-  const docks = useQuery(docksQuery({ q: wanted.slice(0, 100) || undefined }, docksShown))
+  const docks = useQuery({
+    ...foundDocksQuery(wanted.slice(0, searchLengthMax) || undefined, docksShown),
+    placeholderData: keepPreviousData,
+  })
 
   const run = (work: () => unknown) => (): void => {
     onClose()
@@ -100,7 +104,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     },
     { label: 'Sign out', icon: <LogOut {...iconProps} />, run: run(signOut) },
   ].filter(matches)
-  const found = docks.data?.docks ?? []
+  const found = docks.data ?? []
   return (
     <Dialog.Root open onOpenChange={(open) => open || onClose()}>
       <Dialog.Portal>
@@ -114,7 +118,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <Command.Input
               value={typed}
               onValueChange={setTyped}
-              maxLength={100}
+              maxLength={searchLengthMax}
               placeholder="Where to, or what to do?"
               className="h-12 w-full border-b border-line bg-panel px-4 text-base outline-none placeholder:text-muted"
             />

@@ -1,3 +1,4 @@
+import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
@@ -45,8 +46,8 @@ export function ResetPasswordPage() {
             name="password"
             type="password"
             autoComplete="new-password"
-            minLength={8}
-            hint="At least 8 characters"
+            minLength={passwordLength.min}
+            hint={`At least ${passwordLength.min} characters`}
             required
             autoFocus
           />

@@ -1,3 +1,4 @@
+import { nameLengthMax, webhookEventTypes } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -6,12 +7,12 @@ import { Button } from '../../components/button.tsx'
 import { Dialog, DialogActions } from '../../components/dialog.tsx'
 import { Checkbox, Field } from '../../components/field.tsx'
 
-const events = [
-  { type: 'dock.ready', text: 'A Dock has booted and takes commands.' },
-  { type: 'dock.error', text: 'A Dock could not start, or was lost.' },
-  { type: 'dock.archived', text: 'A Dock was stopped and its disk is kept.' },
-  { type: 'dock.hydrated', text: 'The setup of a Dock has ended.' },
-] as const
+const texts: Readonly<Record<(typeof webhookEventTypes)[number], string>> = {
+  'dock.ready': 'A Dock has booted and takes commands.',
+  'dock.error': 'A Dock could not start, or was lost.',
+  'dock.archived': 'A Dock was stopped and its disk is kept.',
+  'dock.hydrated': 'The setup of a Dock has ended.',
+}
 
 /** Adds an endpoint. `onSecret` receives its signing secret. */
 export function NewWebhookDialog(props: {
@@ -32,7 +33,7 @@ export function NewWebhookDialog(props: {
           organizationId: props.organizationId,
           name: String(form.get('name')),
           url: String(form.get('url')),
-          events: events.map(({ type }) => type).filter((type) => form.has(type)),
+          events: webhookEventTypes.filter((type) => form.has(type)),
         },
       })
       props.onClose()
@@ -58,7 +59,7 @@ export function NewWebhookDialog(props: {
           void create(new FormData(event.currentTarget))
         }}
       >
-        <Field label="Name" name="name" required maxLength={100} />
+        <Field label="Name" name="name" required maxLength={nameLengthMax} />
         <Field
           label="Address"
           name="url"
@@ -69,12 +70,12 @@ export function NewWebhookDialog(props: {
         />
         <fieldset className="m-0 grid gap-2 border-0 p-0">
           <legend className="mb-2 p-0 text-sm font-medium">Events</legend>
-          {events.map(({ type, text }) => (
+          {webhookEventTypes.map((type) => (
             <Checkbox
               key={type}
               name={type}
               label={<code className="font-mono text-xs">{type}</code>}
-              hint={text}
+              hint={texts[type]}
               defaultChecked
             />
           ))}

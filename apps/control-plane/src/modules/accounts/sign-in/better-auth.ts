@@ -1,5 +1,5 @@
 /** Configures better-auth with Dock's tables, mails and sign-up policy. */
-import { avatarUrl, isPlainText, limits } from '@dock/contract'
+import { appPaths, avatarUrl, isPlainText, limits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { betterAuth } from 'better-auth'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
@@ -49,9 +49,7 @@ export const clientAddressHeader = 'x-dock-client-address'
 export function createLibrary(options: LibraryOptions) {
   const secure = options.apiUrl.startsWith('https:')
   // The page shows invitations to the address, which wait for its confirmation.
-  const callbackURL = `${options.appUrl}/organizations`
-  const link = (base: string, path: string, query: Record<string, string>): string =>
-    `${base}${path}?${new URLSearchParams(query)}`
+  const callbackURL = options.appUrl + appPaths.organizations()
   const grants = grantHooks(options.keepGrant)
   return betterAuth({
     appName: 'Dock',
@@ -91,6 +89,8 @@ export function createLibrary(options: LibraryOptions) {
     },
     emailAndPassword: {
       enabled: true,
+      minPasswordLength: limits.passwordLength.min,
+      maxPasswordLength: limits.passwordLength.max,
       revokeSessionsOnPasswordReset: true,
       onPasswordReset: ({ user }) => options.onPasswordReset(user.id),
       sendResetPassword: ({ user, token }) =>
@@ -98,7 +98,7 @@ export function createLibrary(options: LibraryOptions) {
           recipient: user.email,
           title: 'Set a new password',
           body: 'The link works for one hour. If you did not request it, ignore this mail.',
-          link: { label: 'Set a new password', to: link(options.appUrl, '/reset-password', { token }) },
+          link: { label: 'Set a new password', to: options.appUrl + appPaths.resetPassword(token) },
         }),
     },
     emailVerification: {
@@ -110,7 +110,7 @@ export function createLibrary(options: LibraryOptions) {
           body: `Open the link to confirm that ${user.email} is yours. If you did not create an account, ignore this mail.`,
           link: {
             label: 'Confirm the address',
-            to: link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL }),
+            to: `${options.apiUrl}/api/auth/verify-email?${new URLSearchParams({ token, callbackURL })}`,
           },
         }),
     },

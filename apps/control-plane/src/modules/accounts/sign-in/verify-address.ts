@@ -3,6 +3,7 @@
  * attacker could sign up with somebody else's address, the owner's click would verify it, and the attacker would keep
  * the password.
  */
+import { appPaths } from '@dock/contract'
 
 /**
  * Returns the address in the token of a mailed link. Does not check the signature: better-auth does that afterwards.
@@ -33,8 +34,8 @@ export function askForSignIn(
   if (email === undefined || email === sessionEmail?.toLowerCase()) return undefined
   const headers = { 'cache-control': 'no-store' }
   if (query.has('callbackURL')) {
-    const next = new URLSearchParams({ next: `/api/auth/verify-email${search}` })
-    return new Response(null, { status: 302, headers: { ...headers, location: `${appUrl}/sign-in?${next}` } })
+    const location = appUrl + appPaths.signIn(`/api/auth/verify-email${search}`)
+    return new Response(null, { status: 302, headers: { ...headers, location } })
   }
   const message = 'Sign in with this address first, then open the link again.'
   return Response.json({ code: 'SIGN_IN_FIRST', message }, { status: 401, headers })

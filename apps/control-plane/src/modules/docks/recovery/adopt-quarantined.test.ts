@@ -174,8 +174,10 @@ it('requires the name of an existing organization if the note has none', async (
   await world.report()
   const [row] = await open()
   await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('--organization')
-  await expect(adoptQuarantined(world, row!.id, newUuid())).rejects.toThrow('does not exist')
-  const { dockId } = await adoptQuarantined(world, row!.id, world.organizationId)
+  await expect(adoptQuarantined(world, row!.id, { organizationId: newUuid() })).rejects.toThrow(
+    'does not exist',
+  )
+  const { dockId } = await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
   await becomeAdmin()
   expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
 })

@@ -5,6 +5,7 @@
 import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
+import type { Cause } from '../../../engine/index.ts'
 import { dockOfSnapshot, saveAdopted } from '../../captures/index.ts'
 import {
   captureIdOf,
@@ -14,6 +15,7 @@ import {
   recordQuarantineDecision,
 } from '../../hosts/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
+import { causedBy } from '../dock-context.ts'
 
 const gib = 2 ** 30
 
@@ -81,15 +83,21 @@ const capturedBy = ({ note }: Quarantined, now: Date): Date =>
   note ? new Date(Math.min(Date.parse(note.capturedAt), now.getTime())) : now
 
 /** Moves a Dock to `archived`, because it now has a Snapshot from which it can start. */
-const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): Promise<void> => {
-  const cause = JSON.stringify({ by: 'operator', through: 'script', why: 'adopted' })
+const archive = async (
+  tx: Tx,
+  { dockId, from, cause }: { dockId: string; from: string | null; cause: Cause },
+  now: Date,
+): Promise<void> => {
   await sql`update docks set state = 'archived', state_changed_at = ${now}, host_id = null where id = ${dockId}`.execute(
     tx,
   )
   await sql`insert into dock_state_changes (dock_id, organization_id, from_state, to_state, cause, at)
-    select id, organization_id, ${from}::text, 'archived', ${cause}::jsonb, ${now}::timestamptz from docks
+    select id, organization_id, ${from}::text, 'archived', ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz from docks
     where id = ${dockId}`.execute(tx)
 }
+
+/** Who adopts. Without a person, an operator runs the script on the server. */
+export type Adopter = { organizationId?: string | undefined; adminId?: string }
 
 /**
  * Adopts the quarantine entry with this id. `organizationId` is needed only if neither the database nor the host's note
@@ -98,8 +106,12 @@ const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): 
 export function adoptQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
-  organizationId?: string,
+  { organizationId, adminId }: Adopter = {},
 ): Promise<Adopted> {
+  const cause: Cause =
+    adminId === undefined
+      ? { by: 'operator', through: 'script', why: 'adopted' }
+      : causedBy({ userId: adminId }, 'adopted')
   return withTransaction(db, async (tx) => {
     const now = clock.now()
     const item = await lockQuarantined(tx, id)
@@ -136,8 +148,9 @@ export function adoptQuarantined(
       )
     if (!known) {
       await insertDock(tx, dockId, item, await homeIn(tx, home), now)
-      await archive(tx, dockId, null, now)
-    } else if (known.state === 'error' && !known.hasDisk) await archive(tx, dockId, 'error', now)
+      await archive(tx, { dockId, from: null, cause }, now)
+    } else if (known.state === 'error' && !known.hasDisk)
+      await archive(tx, { dockId, from: 'error', cause }, now)
     // A running Dock keeps the generation of its runtime.
     await sql`update docks set generation = greatest(generation, ${generation}::int)
       where id = ${dockId} and state = 'archived'`.execute(tx)
@@ -145,7 +158,7 @@ export function adoptQuarantined(
     const capturedAt = capturedBy(item, now)
     await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
     await updateLastSnapshotAt(tx, [dockId], now)
-    await recordQuarantineDecision(tx, id, 'adopted', now)
+    await recordQuarantineDecision(tx, id, { state: 'adopted', adminId: adminId ?? null, now })
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })

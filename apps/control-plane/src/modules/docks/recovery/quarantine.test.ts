@@ -53,7 +53,7 @@ it('a disk whose host does not know its generation is quarantined and can be ado
   expect(row).toMatchObject({ kind: 'dock', thingId: dockId, generation: 0, state: 'held' })
   expect(world.host.captures).toEqual(new Set([row!.id]))
   expect(destroyed()).toEqual([])
-  await adoptQuarantined(world, row!.id, world.organizationId)
+  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
   const docks = await sql`select state, generation from docks where id = ${dockId}`.execute(world.db)
   expect(docks.rows).toEqual([{ state: 'archived', generation: 1 }])
 })
@@ -199,7 +199,7 @@ it('an adopted disk stays even if its entry is erased with the organization that
   const captureId = captureOf(newUuid())
   await world.report()
   const [row] = await open()
-  await adoptQuarantined(world, row!.id, world.organizationId)
+  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
   await sql`update quarantine set organization_id = ${world.organizationId} where id = ${row!.id}`.execute(
     world.db,
   )

@@ -1,5 +1,6 @@
 /** Search, timeline and series of Docks, over HTTP in a session. */
-import { routes } from '@dock/contract'
+import { limits, routes } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
 import {
   addPerson,
   type ControlPlaneWithHost,
@@ -72,6 +73,16 @@ describe('the search', () => {
     expect((await search(`createdBy=${outsider.userId}`)).docks).toEqual([])
     expect((await read('/api/dashboard/docks?states=asleep')).status).toBe(400)
     expect((await read('/api/dashboard/docks?cursor=x')).status).toBe(400)
+  })
+
+  it('reads some Docks by their ids, as far as they match', async () => {
+    const found = async (query: string) => (await search(query)).docks.map(({ id }) => id)
+    const ids = `ids=${dockId},${newUuid()}`
+    expect(await found(ids)).toEqual([dockId])
+    expect(await found(`${ids}&states=archived`)).toEqual([])
+    expect((await read('/api/dashboard/docks?ids=x')).status).toBe(400)
+    const tooMany = Array.from({ length: limits.dashboard.searchedIdsMax + 1 }, () => dockId).join(',')
+    expect((await read(`/api/dashboard/docks?ids=${tooMany}`)).status).toBe(400)
   })
 
   it('shows nothing to a person outside', async () => {

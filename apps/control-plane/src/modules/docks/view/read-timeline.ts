@@ -50,6 +50,7 @@ const systemNames: Readonly<Record<string, string>> = {
 
 const whoIn = ({ cause, person }: Row): TimelineEntry['by'] => {
   if (!cause) return { kind: 'system', name: systemNames.host! }
+  if (cause.why === 'adopted' && person === null) return { kind: 'system', name: systemNames.operator! }
   if (cause.by.startsWith('user:')) return { kind: 'person', name: person ?? 'A former member' }
   return { kind: 'system', name: systemNames[cause.by] ?? cause.by }
 }
@@ -67,7 +68,10 @@ const view = (row: Row): TimelineEntry => ({
   count: row.count,
 })
 
-/** Returns a page of what happened to a Dock, newest first. Throws `dock_not_found`. */
+/**
+ * Returns a page of what happened to a Dock, newest first. Throws `dock_not_found`. An instance admin who adopted its disk
+ * has a name here only for their own organizations.
+ */
 export async function readDockTimeline(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
@@ -90,6 +94,8 @@ export async function readDockTimeline(
       union all select ${moment}, at, 'memory', id, null, null, null, process, count
       from dock_memory_shortages where dock_id = ${id}) e
     left join users u on e.cause ->> 'by' = 'user:' || u.id::text and u.erased_at is null
+      and (e.cause ->> 'why' <> 'adopted' or exists (select 1 from memberships m
+        where m.organization_id = ${dock.organizationId} and m.user_id = u.id))
     where ${after}
     order by e.moment desc, e.kind desc, e.id desc limit ${query.limit + 1}`.execute(context.db)
   const shown = rows.slice(0, query.limit)

@@ -16,10 +16,11 @@ type FoundDock = DockRow & { creatorName: string | null; stopAt: Date | null }
 const literalPattern = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
 const conditionsOf = (query: SearchQuery): RawBuilder<unknown> => {
-  const { q, states, organizationId, workspaceId, environmentId, createdBy, cursor } = query
+  const { q, states, ids, organizationId, workspaceId, environmentId, createdBy, cursor } = query
   const conditions: RawBuilder<unknown>[] = [sql`true`]
   if (q) conditions.push(sql`(d.name ilike ${`%${literalPattern(q)}%`} or d.id::text = ${q.toLowerCase()})`)
   if (states) conditions.push(sql`d.state = any(${states.split(',')})`)
+  if (ids) conditions.push(sql`d.id = any(${ids.split(',')}::uuid[])`)
   if (organizationId) conditions.push(sql`d.organization_id = ${organizationId}`)
   if (workspaceId) conditions.push(sql`d.workspace_id = ${workspaceId}`)
   if (environmentId) conditions.push(sql`d.environment_id = ${environmentId}`)

@@ -54,6 +54,12 @@ export async function unlinkRepository(
   await unlink(tx, runs, sql`r.repository_id = ${repositoryId} and ${ofOwner}`)
 }
 
+/** Unlinks what a deleted organization had linked. */
+export async function unlinkOrganization(tx: Tx, runs: RunSink, organizationId: string): Promise<void> {
+  await unlink(tx, runs, sql`i.organization_id = ${organizationId}`)
+  await sql`delete from github_installations where organization_id = ${organizationId}`.execute(tx)
+}
+
 /** Unlinks everything: the App is gone. */
 export async function unlinkAll(tx: Tx, runs: RunSink): Promise<void> {
   await unlink(tx, runs, sql`true`)

@@ -1,8 +1,7 @@
-import type { Notification, NotificationPage } from '@dock/contract'
+import { appPaths, type Notification, type NotificationPage } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import { decodePageCursor, encodePageCursor } from '../../../database/page-cursor.ts'
 import type { Caller } from '../../accounts/index.ts'
-import { alertLinkPath } from '../alert.ts'
 import { countUnread, listInbox, type NotificationRow } from '../inbox-store.ts'
 
 const view = (row: NotificationRow): Notification => ({
@@ -12,7 +11,7 @@ const view = (row: NotificationRow): Notification => ({
   title: row.title,
   body: row.body,
   dockId: row.dockId,
-  linkPath: alertLinkPath(row.dockId),
+  linkPath: appPaths.dock(row.dockId),
   read: row.read,
   occurredAt: row.occurredAt.toISOString(),
 })

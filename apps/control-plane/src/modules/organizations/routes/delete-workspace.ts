@@ -7,8 +7,8 @@ import { lockOrganization } from '../organization-store.ts'
 import { deleteWorkspaceRow, hasDocks, listWorkspaceRows } from '../workspace-store.ts'
 
 /**
- * Deletes a workspace. Throws `workspace_not_empty` if it contains Docks in any state, and `validation_error` if it is
- * the organization's only workspace.
+ * Deletes a workspace. Throws `workspace_not_empty` if it contains Docks in any state or a Run is at work in it, and
+ * `validation_error` if it is the organization's only workspace.
  */
 export async function deleteWorkspace(
   context: OrganizationContext,
@@ -27,6 +27,11 @@ export async function deleteWorkspace(
             'An organization needs at least one workspace. Create another workspace before you delete this one.',
         })
       if (await hasDocks(tx, organizationId, id)) throw new ServiceError('workspace_not_empty')
+      // The Run's row goes with the workspace, and nobody would tell the issue at GitHub that the work has ended.
+      if ((await context.countRunsAtWork(tx, { organizationId, workspaceId: id })) > 0)
+        throw new ServiceError('workspace_not_empty', {
+          message: 'A GitHub Run works in this workspace. Stop the Run, then delete the workspace.',
+        })
       await deleteWorkspaceRow(tx, organizationId, id)
     })
   } catch (error) {

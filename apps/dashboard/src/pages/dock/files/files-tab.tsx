@@ -6,6 +6,7 @@ import { folderQuery } from '../../../api/dock-files.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Empty } from '../../../components/empty.tsx'
 import { fromAddress, parentOf, resolveLink, toAddress, workFolder } from '../../../lib/dock-path.ts'
+import { isReady } from '../../../lib/dock-states.ts'
 import { visibleName } from '../../../lib/visible-text.ts'
 import { PathSteps } from '../../files/path-steps.tsx'
 import { DockFile } from './dock-file.tsx'
@@ -15,7 +16,7 @@ const route = getRouteApi('/shell/docks/$id')
 
 /** The files of a Dock: a folder, or one file. The path is in the address. */
 export function FilesTab({ dock }: { dock: DockInfo }) {
-  if (!['ready', 'idle', 'running'].includes(dock.state))
+  if (!isReady(dock.state))
     return (
       <Empty
         title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Empty } from '../../../components/empty.tsx'
+import { isReady } from '../../../lib/dock-states.ts'
 import { ProcessRow } from './process-row.tsx'
 import { StartProcess } from './start-process.tsx'
 
@@ -24,7 +25,7 @@ const newestFirst = (all: readonly DockProcess[]): DockProcess[] =>
 
 /** Processes of the Dock that outlive their request: list, start, output, signal. */
 export function ProcessesTab({ dock }: { dock: DockInfo }) {
-  if (!['ready', 'idle', 'running'].includes(dock.state))
+  if (!isReady(dock.state))
     return (
       <Empty
         title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}

@@ -1,4 +1,5 @@
 import type { DockInfo } from '@dock/sdk'
+import { dockNameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
@@ -28,7 +29,7 @@ export function BranchForm({ dock }: { dock: DockInfo }) {
         label="Name of the copy"
         hint="Without one, it is found by its id."
         value={name}
-        maxLength={100}
+        maxLength={dockNameLengthMax}
         autoComplete="off"
         onChange={({ target }) => setName(target.value)}
       />

@@ -1,4 +1,5 @@
 import type { DockInfo } from '@dock/sdk'
+import { templateNameLength } from '@dock/sdk/dashboard-rules'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
@@ -27,7 +28,7 @@ export function FreezeForm({ dock }: { dock: DockInfo }) {
         label="Name of the Template"
         hint="3 to 64 lowercase letters, digits, dashes or underscores."
         value={name}
-        maxLength={64}
+        maxLength={templateNameLength.max}
         autoComplete="off"
         onChange={({ target }) => setName(target.value)}
       />

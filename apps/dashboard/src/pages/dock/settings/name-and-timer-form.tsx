@@ -1,4 +1,5 @@
 import type { DockInfo } from '@dock/sdk'
+import { dockNameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
@@ -39,7 +40,7 @@ export function NameAndTimerForm({ dock }: { dock: DockInfo }) {
       <Field
         label="Name"
         value={name}
-        maxLength={100}
+        maxLength={dockNameLengthMax}
         autoComplete="off"
         onChange={({ target }) => setEdited({ ...edited, name: target.value })}
       />

@@ -1,3 +1,4 @@
+import { dockNameLengthMax, setupScriptLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -65,7 +66,7 @@ export function CreatePage() {
           <Field
             label="Name"
             value={form.name}
-            maxLength={100}
+            maxLength={dockNameLengthMax}
             autoComplete="off"
             onChange={({ target }) => set({ name: target.value })}
           />
@@ -128,7 +129,7 @@ export function CreatePage() {
             label="Script"
             placeholder="sudo apt-get install -y ripgrep"
             value={form.setupScript}
-            maxLength={65_536}
+            maxLength={setupScriptLengthMax}
             onChange={({ target }) => set({ setupScript: target.value })}
           />
         </Section>

@@ -1,6 +1,6 @@
 import type { DockInfo } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { docksQuery } from '../../../api/queries.ts'
+import { foundDocksQuery } from '../../../api/queries.ts'
 
 const waits: Partial<Record<DockInfo['state'], string>> = {
   provisioning: 'A host prepares its disk…',
@@ -11,8 +11,8 @@ const waits: Partial<Record<DockInfo['state'], string>> = {
 
 /** What the create waits for. The Dock is in the list under its name as soon as a host was chosen. */
 export function CreateProgress({ name }: { name: string }) {
-  const found = useQuery({ ...docksQuery({ q: name }, 5), enabled: name !== '', placeholderData: undefined })
-  const dock = found.data?.docks.find((each) => each.name === name)
+  const found = useQuery({ ...foundDocksQuery(name, 5), enabled: name !== '' })
+  const dock = found.data?.find((each) => each.name === name)
   const text = dock ? (waits[dock.state] ?? 'Its setup begins…') : 'Waiting for a host…'
   return (
     <p role="status" className="m-0 text-sm text-muted">

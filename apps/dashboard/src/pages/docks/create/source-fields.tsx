@@ -1,3 +1,4 @@
+import { fromLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { imagesQuery, templatesQuery } from '../../../api/dock-queries.ts'
@@ -47,7 +48,7 @@ export function SourceFields(props: {
             list={names}
             required
             value={form.from}
-            maxLength={64}
+            maxLength={fromLengthMax}
             autoComplete="off"
             onChange={({ target }) => onChange({ from: target.value })}
           />
