@@ -208,7 +208,7 @@ describe('the settings of a Dock', () => {
       )
       .toBe(1536)
     await openTab('files')
-    await page.getByText('Its Snapshots show them without that.').waitFor()
+    await page.getByText('or look into its Snapshots').waitFor()
   })
 })
 

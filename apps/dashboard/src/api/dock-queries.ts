@@ -11,13 +11,6 @@ export function listedDockQuery(id: string) {
   })
 }
 
-export function environmentNamesQuery(organizationId: string) {
-  return queryOptions({
-    queryKey: ['environment', 'names', organizationId],
-    queryFn: ({ signal }) => api.call('listEnvironments', { query: { organizationId }, signal }),
-  })
-}
-
 export const templatesQuery = queryOptions({
   queryKey: ['template'],
   queryFn: ({ signal }) => api.call('listTemplates', { signal }),

@@ -69,10 +69,3 @@ export function portsQuery(id: string) {
     queryFn: ({ signal }) => api.call('listPorts', { params: { id }, signal }),
   })
 }
-
-export function snapshotsQuery(id: string) {
-  return queryOptions({
-    queryKey: ['snapshot', id],
-    queryFn: ({ signal }) => api.call('listDockSnapshots', { params: { id }, query: { limit: 50 }, signal }),
-  })
-}

@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react'
+import type { ComponentProps, MouseEvent } from 'react'
 
 const looks = {
   primary: 'bg-accent text-on-accent shadow-raised hover:brightness-110',
@@ -11,16 +11,29 @@ const sizes = { medium: 'h-9 px-3', small: 'h-7 px-2.5 text-xs' } as const
 type Look = keyof typeof looks
 type Size = keyof typeof sizes
 
+/** A disabled button looks flat, so that nobody takes it for one that works. */
+const disabledClass =
+  'aria-disabled:cursor-not-allowed aria-disabled:border-line aria-disabled:bg-raised aria-disabled:text-muted aria-disabled:shadow-none aria-disabled:hover:brightness-100'
+
 /** The classes of a button, for a link that looks like one. */
 export function buttonClass(look: Look = 'plain', size: Size = 'medium'): string {
-  return `inline-flex shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${sizes[size]} ${looks[look]}`
+  return `inline-flex shrink-0 cursor-pointer items-center justify-center gap-2 whitespace-nowrap rounded-md text-sm font-medium transition-colors ${disabledClass} ${sizes[size]} ${looks[look]}`
 }
+
+const refuse = (event: MouseEvent): void => event.preventDefault()
+
+/**
+ * What a button that does nothing now gets. It is not `disabled`, because a browser takes the focus away from a disabled
+ * button, and nobody who uses the keyboard could read in its title why it is.
+ */
+const inert = { 'aria-disabled': true, onClick: refuse } as const
 
 /** A button. `busy` disables it and says so to screen readers. */
 export function Button({
   look = 'plain',
   size = 'medium',
   busy = false,
+  disabled = false,
   className = '',
   ...props
 }: ComponentProps<'button'> & { look?: Look; size?: Size; busy?: boolean }) {
@@ -28,7 +41,7 @@ export function Button({
     <button
       type="button"
       {...props}
-      disabled={props.disabled || busy}
+      {...(disabled || busy ? inert : {})}
       aria-busy={busy || undefined}
       className={`${buttonClass(look, size)} ${className}`}
     />
@@ -38,6 +51,7 @@ export function Button({
 /** A square button that shows an icon only. `label` is its name for screen readers, and the hint on hover. */
 export function IconButton({
   label,
+  disabled = false,
   className = '',
   ...props
 }: Omit<ComponentProps<'button'>, 'aria-label' | 'title'> & { label: string }) {
@@ -46,8 +60,9 @@ export function IconButton({
       type="button"
       title={label}
       {...props}
+      {...(disabled ? inert : {})}
       aria-label={label}
-      className={`inline-flex size-9 shrink-0 cursor-pointer items-center justify-center rounded-md text-muted transition-colors hover:bg-raised hover:text-ink disabled:cursor-not-allowed disabled:opacity-60 ${className}`}
+      className={`inline-flex size-9 shrink-0 cursor-pointer items-center justify-center rounded-md text-muted transition-colors hover:bg-raised hover:text-ink aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
     />
   )
 }

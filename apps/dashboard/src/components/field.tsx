@@ -2,8 +2,10 @@ import { type ComponentProps, type ReactNode, useId } from 'react'
 
 type Labels = { label: string; hint?: ReactNode; error?: string | undefined }
 
-const control =
-  'w-full rounded-md border border-control/70 bg-panel px-3 text-sm placeholder:text-muted aria-invalid:border-bad disabled:opacity-60'
+/** The look of everything that takes text or a choice. What takes none looks flat. */
+export const controlClass =
+  'rounded-md border border-control bg-panel text-sm placeholder:text-muted aria-invalid:border-bad disabled:cursor-not-allowed disabled:border-line disabled:bg-raised disabled:text-muted'
+const control = `w-full px-3 ${controlClass}`
 
 /** What a control says about itself to screen readers. */
 const describe = (id: string, { hint, error }: Labels) => ({
@@ -71,8 +73,7 @@ export function TextArea({
 }
 
 /** The classes of a select or an input whose label is not shown. */
-export const bareControlClass =
-  'h-9 rounded-md border border-control/70 bg-panel px-2.5 text-sm placeholder:text-muted disabled:opacity-60'
+export const bareControlClass = `h-9 px-2.5 ${controlClass}`
 
 /** A labelled choice of one, by the browser's own list: it works with every keyboard, reader and phone. */
 export function SelectField({
@@ -98,6 +99,8 @@ export function SelectField({
   )
 }
 
+export const checkboxClass = 'size-4 shrink-0 cursor-pointer accent-accent disabled:cursor-not-allowed'
+
 /** A box to tick, with its label beside it. */
 export function Checkbox({
   label,
@@ -113,7 +116,7 @@ export function Checkbox({
         type="checkbox"
         id={id}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        className="mt-0.5 size-4 cursor-pointer accent-accent"
+        className={`mt-0.5 ${checkboxClass}`}
       />
       <label htmlFor={id} className="cursor-pointer text-sm">
         {label}

@@ -4,7 +4,8 @@ import type { ReactNode } from 'react'
 /** A list of actions that `trigger`, a button, opens. */
 export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
   return (
-    <Radix.Root>
+    // A modal menu would hide the page from screen readers while its controls can still take the focus.
+    <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

@@ -1,4 +1,5 @@
 import { type ComponentProps, useId } from 'react'
+import { bareControlClass } from './field.tsx'
 
 type Option<Value extends string> = { value: Value; label: string; disabled?: boolean }
 
@@ -35,7 +36,7 @@ export function OptionSelect<Value extends string>({
           const chosen = options.find((option) => option.value === target.value)
           if (chosen) onChange(chosen.value)
         }}
-        className="h-9 w-full min-w-0 cursor-pointer rounded-md border border-line bg-panel px-2 text-sm disabled:cursor-not-allowed disabled:opacity-60"
+        className={`w-full min-w-0 cursor-pointer ${bareControlClass}`}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value} disabled={option.disabled}>

@@ -17,6 +17,8 @@ export function Page(props: {
   text?: ReactNode
   /** A link to the page above. */
   back?: ReactNode
+  /** Beside the heading: what it is, and its state. */
+  badges?: ReactNode
   actions?: ReactNode
   wide?: boolean
   children: ReactNode
@@ -29,9 +31,12 @@ export function Page(props: {
       <header className="grid gap-1">
         {props.back && <div className="text-sm text-muted">{props.back}</div>}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-          <h1 className="m-0 mr-auto min-w-0 text-xl font-semibold">
-            <bdi>{props.title}</bdi>
-          </h1>
+          <div className="mr-auto flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+            <h1 className="m-0 min-w-0 text-xl font-semibold">
+              <bdi>{props.title}</bdi>
+            </h1>
+            {props.badges}
+          </div>
           {props.actions && <div className="flex flex-wrap items-center gap-2">{props.actions}</div>}
         </div>
         {props.text && <p className="m-0 max-w-2xl text-sm text-muted">{props.text}</p>}
@@ -52,6 +57,7 @@ export function Panel(props: {
 }) {
   return (
     <section
+      aria-label={typeof props.title === 'string' ? props.title : undefined}
       className={`grid grid-cols-[minmax(0,1fr)] gap-4 rounded-lg border bg-panel p-4 shadow-raised md:p-5 ${props.danger ? 'border-bad/40' : 'border-line'}`}
     >
       {(props.title || props.actions) && (

@@ -1,4 +1,6 @@
+import { Ellipsis } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
+import { IconButton } from './button.tsx'
 import { Menu, MenuItem, menuItemClass } from './menu.tsx'
 
 export type RowMenuItem =
@@ -8,13 +10,9 @@ export type RowMenuItem =
 /** A small button of a row that opens its actions. An item with `href` downloads what it leads to. */
 export function RowMenu({ label, items }: { label: string; items: readonly RowMenuItem[] }) {
   const trigger = (
-    <button
-      type="button"
-      aria-label={label}
-      className="size-8 shrink-0 cursor-pointer rounded-md text-muted hover:bg-raised hover:text-ink"
-    >
-      ⋯
-    </button>
+    <IconButton label={label} className="size-8">
+      <Ellipsis size={16} aria-hidden="true" />
+    </IconButton>
   )
   return (
     <Menu trigger={trigger}>

@@ -18,7 +18,6 @@ export function SizeFields(props: {
       required
       min={sizes[key].min}
       max={sizes[key].max}
-      step={1}
       value={props.value[key]}
       disabled={props.disabled}
       onChange={({ target }) => props.onChange({ ...props.value, [key]: target.value })}

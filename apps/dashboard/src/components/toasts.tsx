@@ -1,5 +1,7 @@
+import { X } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { messageOf, requestIdOf } from '../api/client.ts'
+import { IconButton } from './button.tsx'
 
 type Toast = { id: number; text: string; isError: boolean }
 
@@ -7,17 +9,20 @@ let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
 const shownMs = 6_000
+/** What went wrong stays long enough to be read twice, and copied. */
+const errorShownMs = 30_000
 
 const change = (next: readonly Toast[]): void => {
   toasts = next
   for (const listener of listeners) listener()
 }
+const hide = (id: number): void => change(toasts.filter((toast) => toast.id !== id))
 
 /** Shows a short message for some seconds. */
 export function showToast(text: string, isError = false): void {
   const id = ++last
   change([...toasts.slice(-3), { id, text, isError }])
-  setTimeout(() => change(toasts.filter((toast) => toast.id !== id)), shownMs)
+  setTimeout(() => hide(id), isError ? errorShownMs : shownMs)
 }
 
 /** Shows an error's sentence, with the id of the request for a report. */
@@ -38,15 +43,18 @@ export function Toasts() {
     <div
       role="status"
       aria-live="polite"
-      className="fixed right-4 bottom-4 left-4 z-40 grid gap-2 sm:left-auto sm:max-w-sm"
+      className="pointer-events-none fixed right-4 bottom-4 left-4 z-40 grid gap-2 sm:left-auto sm:max-w-sm"
     >
       {shown.map(({ id, text, isError }) => (
-        <p
+        <div
           key={id}
-          className={`m-0 animate-appear rounded-lg border border-line bg-panel px-4 py-2.5 text-sm shadow-float ${isError ? 'text-bad' : ''}`}
+          className="pointer-events-auto flex animate-appear items-start gap-2 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-4 text-sm shadow-float"
         >
-          {text}
-        </p>
+          <p className={`m-0 min-w-0 flex-1 py-1 ${isError ? 'text-bad' : ''}`}>{text}</p>
+          <IconButton label="Dismiss" className="size-7" onClick={() => hide(id)}>
+            <X size={15} aria-hidden="true" />
+          </IconButton>
+        </div>
       ))}
     </div>
   )

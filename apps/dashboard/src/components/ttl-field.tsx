@@ -2,6 +2,7 @@ import { ttlSeconds } from '@dock/sdk/dashboard-rules'
 import { useId } from 'react'
 import { formatSpan } from '../lib/format.ts'
 import { type TtlText, type TtlUnit, ttlUnits } from '../lib/ttl.ts'
+import { bareControlClass } from './field.tsx'
 
 /** Chooses after which time a Dock stops by itself. Empty: never. */
 export function TtlField(props: { value: TtlText; onChange: (value: TtlText) => void }) {
@@ -21,13 +22,13 @@ export function TtlField(props: { value: TtlText; onChange: (value: TtlText) => 
           value={amount}
           aria-describedby={`${id}-hint`}
           onChange={({ target }) => props.onChange({ amount: target.value, unit })}
-          className="h-9 w-28 rounded-md border border-line bg-panel px-3 text-sm placeholder:text-muted"
+          className={`w-28 ${bareControlClass}`}
         />
         <select
           aria-label="Unit of time"
           value={unit}
           onChange={({ target }) => props.onChange({ amount, unit: target.value as TtlUnit })}
-          className="h-9 rounded-md border border-line bg-panel px-2 text-sm"
+          className={`cursor-pointer ${bareControlClass}`}
         >
           {Object.keys(ttlUnits).map((each) => (
             <option key={each}>{each}</option>

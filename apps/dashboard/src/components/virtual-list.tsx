@@ -30,8 +30,8 @@ export function VirtualList<Item>(props: {
   return (
     <ul
       ref={list}
-      className="relative m-0 list-none rounded-lg border border-line bg-panel p-0"
-      style={{ height: rows.getTotalSize() + 2 }}
+      className="relative m-0 list-none overflow-hidden rounded-lg border border-line bg-panel p-0 shadow-raised"
+      style={{ height: rows.getTotalSize() + 1 }}
       aria-label={props.label}
     >
       {shown.map((row) => {

@@ -26,9 +26,12 @@ export function chooseOrganization(id: string): void {
 export function useCurrentOrganization(): {
   organizations: readonly Organization[]
   organization: Organization | undefined
+  /** True if the person is in no organization. False while the list is read. */
+  hasNone: boolean
   error: unknown
 } {
-  const { data = [], error } = useQuery(organizationsQuery)
+  const { data = [], error, isSuccess } = useQuery(organizationsQuery)
   const chosen = useSyncExternalStore(subscribe, () => localStorage.getItem(key))
-  return { organizations: data, organization: data.find(({ id }) => id === chosen) ?? data[0], error }
+  const organization = data.find(({ id }) => id === chosen) ?? data[0]
+  return { organizations: data, organization, hasNone: isSuccess && data.length === 0, error }
 }

@@ -34,10 +34,17 @@ export function chooseTheme(theme: Theme): void {
   show()
 }
 
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Returns the chosen theme, again when it changes. */
 export function useTheme(): Theme {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, chosenTheme)
+  return useSyncExternalStore(subscribe, chosenTheme)
+}
+
+/** Returns whether the page is dark now, again when that changes. */
+export function useIsDark(): boolean {
+  return useSyncExternalStore(subscribe, () => document.documentElement.dataset.theme === 'dark')
 }

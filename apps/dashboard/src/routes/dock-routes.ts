@@ -18,7 +18,10 @@ const docks = createRoute({
 const newDock = createRoute({
   getParentRoute: () => shellRoute,
   path: '/docks/new',
-  validateSearch: (search): { from?: string } => ({ from: searchText(search.from) }),
+  validateSearch: (search): { from?: string; environment?: string } => ({
+    from: searchText(search.from),
+    environment: searchText(search.environment),
+  }),
   component: lazyRouteComponent(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
 })
 

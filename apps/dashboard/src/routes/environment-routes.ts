@@ -1,13 +1,11 @@
 /** The list of Environments, and the page of one Environment. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { type EnvironmentTab, environmentTabs } from '../pages/environments/environment-tabs.ts'
-import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
 const environments = createRoute({
   getParentRoute: () => shellRoute,
   path: '/environments',
-  validateSearch: (search): { organization?: string } => ({ organization: searchText(search.organization) }),
   component: lazyRouteComponent(
     () => import('../pages/environments/environments-page.tsx'),
     'EnvironmentsPage',

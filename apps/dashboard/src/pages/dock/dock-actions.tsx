@@ -36,7 +36,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
             void act('stop', () => repeatIfBroken(() => api.call('stopDock', { params: { id }, body: {} })))
           }
         >
-          Stop
+          {dock.state === 'error' ? 'Stop and save its disk' : 'Stop'}
         </Button>
       )}
       {canResume(dock.state) && (

@@ -2,15 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { dockQuery } from '../../api/queries.ts'
-import { ErrorAlert } from '../../components/alert.tsx'
+import { ErrorAlert, Notice } from '../../components/alert.tsx'
+import { Page } from '../../components/page.tsx'
+import { Pending } from '../../components/pending.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { visibleName } from '../../lib/visible-text.ts'
 import { ConnectTab } from './connect-tab.tsx'
 import { DockActions } from './dock-actions.tsx'
 import { type DockTab, dockTabs } from './dock-tabs.ts'
 import { PortsTab } from './ports-tab.tsx'
-import { SnapshotsTab } from './snapshots-tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 
 const route = getRouteApi('/shell/docks/$id')
@@ -23,6 +25,9 @@ const ProcessesTab = lazy(() =>
 )
 const SettingsTab = lazy(() =>
   import('./settings/settings-tab.tsx').then(({ SettingsTab }) => ({ default: SettingsTab })),
+)
+const SnapshotList = lazy(() =>
+  import('../snapshots/snapshot-list.tsx').then(({ SnapshotList }) => ({ default: SnapshotList })),
 )
 const OverviewTab = lazy(() =>
   import('./overview-tab.tsx').then(({ OverviewTab }) => ({ default: OverviewTab })),
@@ -44,28 +49,42 @@ export function DockPage() {
   const { id } = route.useParams()
   const { tab = 'terminal' } = route.useSearch()
   const { data: dock, error } = useQuery(dockQuery(id))
+  const back = (
+    <Link to="/" search={{}}>
+      Docks
+    </Link>
+  )
   if (!dock)
     return (
-      <main className="mx-auto max-w-5xl p-4">
-        {error ? <ErrorAlert error={error} /> : <p className="text-sm text-muted">Loading…</p>}
-      </main>
+      <Page title="Dock" back={back}>
+        <Pending error={error} />
+      </Page>
     )
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="m-0 min-w-0 text-xl font-semibold">
-          <bdi>{visibleName(dock.name ?? dock.id)}</bdi>
-        </h1>
-        <StateBadge state={dock.state} />
-        <span className="text-xs text-muted">
-          since <RelativeTime at={dock.stateChangedAt} />
-        </span>
-        <div className="ml-auto">
-          <DockActions dock={dock} />
-        </div>
-      </div>
+    <Page
+      wide
+      title={visibleName(dock.name ?? dock.id)}
+      back={back}
+      badges={
+        <>
+          <StateBadge state={dock.state} />
+          <span className="text-xs text-muted">
+            since <RelativeTime at={dock.stateChangedAt} />
+          </span>
+        </>
+      }
+      actions={<DockActions dock={dock} />}
+    >
       {error && <ErrorAlert error={error} />}
-      <nav aria-label="Parts of the Dock" className="flex gap-1 overflow-x-auto border-b border-line">
+      {dock.setupStatus === 'failed' && (
+        <Notice tone="wait">
+          <p className="m-0">
+            The setup script failed{dock.setupError === null ? '.' : `: ${visibleName(dock.setupError)}`} The
+            Dock is on without it; run it again in a terminal.
+          </p>
+        </Notice>
+      )}
+      <TabLinks label="Parts of the Dock">
         {dockTabs.map((each) => (
           <Link
             key={each}
@@ -73,12 +92,12 @@ export function DockPage() {
             params={{ id }}
             search={{ tab: each }}
             aria-current={each === tab ? 'page' : undefined}
-            className="shrink-0 whitespace-nowrap border-b-2 border-transparent px-3 py-2 text-sm text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+            className={tabClass}
           >
             {names[each]}
           </Link>
         ))}
-      </nav>
+      </TabLinks>
       <Suspense fallback={<p className="m-0 text-sm text-muted">Loading…</p>}>
         {tab === 'terminal' && <TerminalTab key={dock.id} dock={dock} />}
         {tab === 'files' && <FilesTab dock={dock} />}
@@ -86,10 +105,12 @@ export function DockPage() {
         {tab === 'settings' && <SettingsTab dock={dock} />}
         {tab === 'overview' && <OverviewTab dock={dock} />}
         {tab === 'timeline' && <TimelineTab dockId={id} />}
-        {tab === 'snapshots' && <SnapshotsTab dockId={id} />}
+        {tab === 'snapshots' && (
+          <SnapshotList dockId={id} emptyText="Stop the Dock, and its disk is kept as a Snapshot." />
+        )}
         {tab === 'ports' && <PortsTab dock={dock} />}
         {tab === 'connect' && <ConnectTab dock={dock} />}
       </Suspense>
-    </main>
+    </Page>
   )
 }

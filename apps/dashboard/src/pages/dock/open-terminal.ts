@@ -5,7 +5,7 @@ const cssColor = (name: string): string =>
 
 /** Creates a terminal in the look of the page. */
 export function openTerminal(options: ITerminalOptions = {}): Terminal {
-  return new Terminal({
+  const terminal = new Terminal({
     fontFamily: cssColor('--font-mono') || 'monospace',
     fontSize: 13,
     cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
@@ -15,5 +15,18 @@ export function openTerminal(options: ITerminalOptions = {}): Terminal {
     theme: { background: '#0d1117', foreground: '#e6ebf2', cursor: '#7aa7ff' },
     screenReaderMode: false,
     ...options,
+  })
+  // Nobody types into a terminal that only shows, so Tab leads on to the next control.
+  if (options.disableStdin) terminal.attachCustomKeyEventHandler(({ key }) => key !== 'Tab')
+  return terminal
+}
+
+/** Calls `leave` for the keys that leave the terminal. Tab and Escape belong to the programs in it. */
+export function onLeave(terminal: Terminal, leave: () => void): void {
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (event.key !== 'Escape' || !event.shiftKey) return true
+    event.preventDefault()
+    if (event.type === 'keydown') leave()
+    return false
   })
 }

@@ -4,6 +4,8 @@ import { useMemo, useState } from 'react'
 import { seriesQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { Facts, Panel } from '../../components/page.tsx'
+import { Segments } from '../../components/tabs.tsx'
 import { formatBytes, formatSpan } from '../../lib/format.ts'
 import { UsagePlot } from './usage-plot.tsx'
 
@@ -17,6 +19,11 @@ const rates = (times: readonly number[], totals: readonly number[]): (number | n
     if (before === undefined || total < before) return null
     return (total - before) / (times[at]! - times[at - 1]!)
   })
+
+const windows = [
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+] as const
 
 /** What the Dock is, and what it uses. */
 export function OverviewTab({ dock }: { dock: DockInfo }) {
@@ -40,35 +47,32 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
   }, [series.data])
   const facts = [
     ['Image', dock.image],
-    ['Size', `${dock.cpus} CPUs, ${formatBytes(dock.memoryMiB * 2 ** 20)} memory, ${dock.diskGiB} GiB disk`],
+    [
+      'Size',
+      `${dock.cpus} ${dock.cpus === 1 ? 'CPU' : 'CPUs'}, ${formatBytes(dock.memoryMiB * 2 ** 20)} memory, ${dock.diskGiB} GiB disk`,
+    ],
     ['Environment', dock.environment],
     ['Auto-stop', dock.ttlSeconds === null ? 'never' : `after ${formatSpan(dock.ttlSeconds * 1000)}`],
     ['Setup script', dock.setupError ?? dock.setupStatus],
-    ['Id', dock.id],
+    [
+      'Id',
+      <code key="id" className="font-mono text-xs">
+        {dock.id}
+      </code>,
+    ],
   ] as const
   return (
     <div className="grid gap-4">
-      <dl className="m-0 grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 rounded-lg border border-line bg-panel p-4 text-sm">
-        {facts.map(([name, value]) => (
-          <div key={name} className="contents">
-            <dt className="text-muted">{name}</dt>
-            <dd className="m-0 min-w-0">{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <fieldset aria-label="Time" className="m-0 flex gap-1 border-0 p-0">
-        {(['1h', '24h'] as const).map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === window}
-            onClick={() => setWindow(each)}
-            className="h-8 cursor-pointer rounded border border-line bg-panel px-3 text-sm aria-pressed:bg-raised aria-pressed:font-medium"
-          >
-            {each === '1h' ? 'Last hour' : 'Last 24 hours'}
-          </button>
-        ))}
-      </fieldset>
+      <Panel>
+        <Facts facts={facts} />
+      </Panel>
+      <Segments
+        label="Time"
+        value={window}
+        options={windows}
+        onChange={setWindow}
+        className="justify-self-start"
+      />
       {series.error && <ErrorAlert error={series.error} />}
       {series.data?.points.length === 0 && (
         <Empty

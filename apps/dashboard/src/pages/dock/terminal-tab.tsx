@@ -3,8 +3,8 @@ import { useCallback, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
-import { Empty } from '../../components/empty.tsx'
 import { isReady } from '../../lib/dock-states.ts'
+import { DockOff } from './dock-off.tsx'
 import { TerminalView } from './terminal-view.tsx'
 
 const isShell = ({ state, pty, stdin }: DockProcess): boolean =>
@@ -12,17 +12,7 @@ const isShell = ({ state, pty, stdin }: DockProcess): boolean =>
 
 /** Terminals of a Dock. Each shows a process that outlives the page, so another page may show it too. */
 export function TerminalTab({ dock }: { dock: DockInfo }) {
-  if (!isReady(dock.state))
-    return (
-      <Empty
-        title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}
-        text={
-          dock.state === 'archived'
-            ? 'Its disk is kept. Resume it to open a terminal.'
-            : 'A terminal can be opened once it is ready.'
-        }
-      />
-    )
+  if (!isReady(dock.state)) return <DockOff dock={dock} need="open a terminal" />
   return <Terminals dockId={dock.id} />
 }
 
@@ -68,7 +58,7 @@ function Terminals({ dockId }: { dockId: string }) {
       .catch(setError)
   }
   return (
-    <div className="grid gap-2">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
       <div className="flex flex-wrap items-center gap-1">
         {shells?.map((id, at) => (
           <span key={id} className="inline-flex items-center rounded-md border border-line bg-panel">

@@ -1,13 +1,14 @@
 import { FitAddon } from '@xterm/addon-fit'
 import '@xterm/xterm/css/xterm.css'
 import { useEffect, useRef, useState } from 'react'
-import { openTerminal } from './open-terminal.ts'
+import { onLeave, openTerminal } from './open-terminal.ts'
 import { connectTerminal } from './terminal-connection.ts'
 
 /** One terminal that shows a process of the Dock. */
 export function TerminalView(props: { dockId: string; processId: string; isShown: boolean }) {
   const { dockId, processId, isShown } = props
   const box = useRef<HTMLDivElement>(null)
+  const hint = useRef<HTMLParagraphElement>(null)
   const fit = useRef<() => void>(undefined)
   const [notice, setNotice] = useState<string>()
 
@@ -16,6 +17,7 @@ export function TerminalView(props: { dockId: string; processId: string; isShown
     const fitter = new FitAddon()
     terminal.loadAddon(fitter)
     terminal.open(box.current!)
+    onLeave(terminal, () => hint.current?.focus())
     const connection = connectTerminal(dockId, processId, {
       onBytes: (bytes) => terminal.write(bytes),
       onGap: () => terminal.reset(),
@@ -51,7 +53,13 @@ export function TerminalView(props: { dockId: string; processId: string; isShown
 
   return (
     <div hidden={!isShown}>
-      <div ref={box} className="h-[min(65vh,40rem)] overflow-hidden rounded-md bg-[#0d1117] p-2" />
+      <div
+        ref={box}
+        className="h-[min(65vh,40rem)] overflow-hidden rounded-md border border-line bg-[#0d1117] p-2"
+      />
+      <p ref={hint} tabIndex={-1} className="m-0 mt-2 rounded text-xs text-muted">
+        Tab goes to the shell. Shift-Escape leaves the terminal.
+      </p>
       {notice && (
         <p role="status" className="m-0 mt-2 text-sm text-wait">
           {notice}

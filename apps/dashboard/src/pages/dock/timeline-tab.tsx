@@ -2,6 +2,7 @@ import type { TimelineEntry } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { timelineQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -39,10 +40,14 @@ const describe = (entry: TimelineEntry): string => {
 export function TimelineTab({ dockId }: { dockId: string }) {
   const { data, error } = useQuery(timelineQuery(dockId))
   if (error) return <ErrorAlert error={error} />
+  if (!data) return <Skeleton lines={6} />
   return (
-    <ol className="m-0 grid list-none gap-0 p-0">
-      {data?.entries.map((entry) => (
-        <li key={entry.id} className="flex gap-3 border-b border-line py-2.5 text-sm">
+    <ol className="m-0 grid list-none rounded-lg border border-line bg-panel p-0 shadow-raised">
+      {data.entries.map((entry) => (
+        <li
+          key={entry.id}
+          className="flex flex-col gap-x-4 border-b border-line px-4 py-2.5 text-sm last:border-b-0 sm:flex-row"
+        >
           <span className="w-28 shrink-0 text-xs text-muted">
             <RelativeTime at={entry.at} />
           </span>

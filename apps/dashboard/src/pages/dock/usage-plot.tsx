@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { useIsDark } from '../../lib/theme.ts'
 
 export type Line = { label: string; values: (number | null)[] }
 
@@ -17,6 +18,8 @@ export function UsagePlot(props: {
 }) {
   const { title, times, lines, format } = props
   const box = useRef<HTMLDivElement>(null)
+  const isDark = useIsDark()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are those of the theme.
   useEffect(() => {
     const element = box.current!
     const axis = { stroke: cssColor('--muted'), grid: { stroke: cssColor('--line'), width: 1 } }
@@ -46,7 +49,7 @@ export function UsagePlot(props: {
       watcher.disconnect()
       plot.destroy()
     }
-  }, [times, lines, format])
+  }, [times, lines, format, isDark])
   const latest = lines.map(({ label, values }) => {
     const value = values.findLast((each) => each !== null)
     return value === undefined || value === null

@@ -1,9 +1,10 @@
 import type { ListedDock } from '@dock/sdk'
 import { Link } from '@tanstack/react-router'
+import { checkboxClass } from '../../components/field.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
 import { isReady } from '../../lib/dock-states.ts'
-import { formatSpan } from '../../lib/format.ts'
+import { formatBytes, formatSpan } from '../../lib/format.ts'
 
 /** When the Dock stops by itself. */
 function AutoStop({ at }: { at: string }) {
@@ -25,7 +26,7 @@ export function DockRow(props: {
         aria-label={`Select ${name}`}
         checked={props.isSelected}
         onChange={({ target }) => props.onSelect(target.checked)}
-        className="size-4 shrink-0"
+        className={checkboxClass}
       />
       <div className="min-w-0 flex-1">
         <Link
@@ -37,7 +38,9 @@ export function DockRow(props: {
           <bdi>{name}</bdi>
         </Link>
         <p className="m-0 truncate text-xs text-muted">
-          {dock.image} · {dock.cpus} CPUs · {dock.memoryMiB / 1024} GiB · {dock.diskGiB} GiB disk
+          <span className="hidden sm:inline">{dock.image} · </span>
+          {dock.cpus} {dock.cpus === 1 ? 'CPU' : 'CPUs'} · {formatBytes(dock.memoryMiB * 2 ** 20)}
+          <span className="hidden sm:inline"> · {dock.diskGiB} GiB disk</span>
         </p>
       </div>
       <div className="hidden w-40 min-w-0 text-xs text-muted md:block">
@@ -46,7 +49,7 @@ export function DockRow(props: {
         </p>
         <p className="m-0 truncate">{dock.environment}</p>
       </div>
-      <div className="w-28 shrink-0 text-right">
+      <div className="min-w-24 shrink-0 text-right sm:w-32">
         <StateBadge state={dock.state} />
         <p className="m-0 truncate text-xs text-muted">
           {isReady(dock.state) && dock.stopAt ? (

@@ -1,12 +1,16 @@
-import { searchLengthMax } from '@dock/sdk/dashboard-rules'
+import { readyDockStates, searchLengthMax } from '@dock/sdk/dashboard-rules'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { dockListQuery } from '../../api/dock-list.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { bareControlClass } from '../../components/field.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
+import { Segments } from '../../components/tabs.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { DockList } from './dock-list.tsx'
 import { NewDockButton } from './new-dock-button.tsx'
 
@@ -17,10 +21,10 @@ const SelectionBar = lazy(() =>
 const route = getRouteApi('/shell/')
 
 const filters = [
-  { label: 'All', states: undefined },
-  { label: 'On', states: 'ready,idle,running' },
-  { label: 'Archived', states: 'archived' },
-  { label: 'In trouble', states: 'error,unreachable' },
+  { label: 'All', value: '' },
+  { label: 'On', value: readyDockStates.join(',') },
+  { label: 'Archived', value: 'archived' },
+  { label: 'In trouble', value: 'error,unreachable' },
 ] as const
 
 const searchAfterMs = 150
@@ -68,21 +72,14 @@ export function DocksPage() {
           value={typed}
           maxLength={searchLengthMax}
           onChange={({ target }) => setTyped(target.value)}
-          className="h-9 min-w-0 flex-1 rounded-md border border-line bg-panel px-3 text-sm"
+          className={`min-w-0 flex-1 basis-56 ${bareControlClass}`}
         />
-        <fieldset aria-label="State" className="m-0 flex rounded-md border border-line bg-panel p-0.5">
-          {filters.map((filter) => (
-            <button
-              key={filter.label}
-              type="button"
-              aria-pressed={states === filter.states}
-              onClick={() => void navigate({ to: '/', search: { q, states: filter.states } })}
-              className="h-8 cursor-pointer rounded px-2.5 text-sm aria-pressed:bg-raised aria-pressed:font-medium"
-            >
-              {filter.label}
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="State"
+          value={states ?? ''}
+          options={filters}
+          onChange={(chosen) => void navigate({ to: '/', search: { q, states: chosen || undefined } })}
+        />
       </div>
       {chosen.length > 0 && (
         <Suspense fallback={null}>
@@ -91,16 +88,7 @@ export function DocksPage() {
       )}
       {docks.error && <ErrorAlert error={docks.error} />}
       {docks.isPending && !docks.error && <Skeleton lines={5} />}
-      {docks.data && found.length === 0 && (
-        <Empty
-          title={hasFilter ? 'No Dock matches' : 'No Docks yet'}
-          text={
-            hasFilter
-              ? 'Change the search or the state above.'
-              : 'A Dock is a Linux machine of your own. It is ready in a moment, and keeps its disk when you stop it.'
-          }
-        />
-      )}
+      {docks.data && found.length === 0 && <NoDocks hasFilter={hasFilter} />}
       {found.length > 0 && (
         <DockList
           docks={found}
@@ -111,5 +99,18 @@ export function DocksPage() {
         />
       )}
     </Page>
+  )
+}
+
+/** Says what to do next. */
+function NoDocks({ hasFilter }: { hasFilter: boolean }) {
+  const { hasNone } = useCurrentOrganization()
+  if (hasFilter) return <Empty title="No Dock matches" text="Change the search or the state above." />
+  if (hasNone) return <NoOrganization things="Docks" />
+  return (
+    <Empty
+      title="No Docks yet"
+      text="A Dock is a Linux machine of your own. New Dock, above, starts one and opens its terminal; it keeps its disk when you stop it."
+    />
   )
 }

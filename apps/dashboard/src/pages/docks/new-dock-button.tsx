@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { organizationsQuery, workspacesQuery } from '../../api/queries.ts'
+import { useState } from 'react'
+import { useWorkspaces } from '../../api/use-workspaces.ts'
 import { Button } from '../../components/button.tsx'
+import { bareControlClass } from '../../components/field.tsx'
 import { showError } from '../../components/toasts.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { createDock } from './create-dock.ts'
 
 const key = 'dock-workspace'
@@ -11,27 +12,15 @@ const key = 'dock-workspace'
 /** The button that creates a Dock and opens its terminal, with a choice of the workspace if there are several. */
 export function NewDockButton() {
   const navigate = useNavigate()
-  const client = useQueryClient()
-  const organizations = useQuery(organizationsQuery)
-  const [all, setAll] = useState<{ id: string; label: string }[]>([])
+  const all = useWorkspaces()
+  const { organization, hasNone } = useCurrentOrganization()
   const [chosen, setChosen] = useState(() => localStorage.getItem(key) ?? '')
   const [busy, setBusy] = useState(false)
-  useEffect(() => {
-    let isCurrent = true
-    const list = organizations.data ?? []
-    const read = async () => {
-      const lists = await Promise.all(list.map(({ id }) => client.ensureQueryData(workspacesQuery(id))))
-      const labelled = lists.flatMap((workspaces, at) =>
-        workspaces.map(({ id, name }) => ({ id, label: `${list[at]!.name} / ${name}` })),
-      )
-      if (isCurrent) setAll(labelled)
-    }
-    read().catch(showError)
-    return () => {
-      isCurrent = false
-    }
-  }, [organizations.data, client])
-  const workspaceId = all.find(({ id }) => id === chosen)?.id ?? all[0]?.id
+  const workspace =
+    all.find(({ id }) => id === chosen) ??
+    all.find(({ organizationId }) => organizationId === organization?.id) ??
+    all[0]
+  const workspaceId = workspace?.id
 
   const create = async (): Promise<void> => {
     if (workspaceId === undefined) return
@@ -58,7 +47,7 @@ export function NewDockButton() {
             localStorage.setItem(key, target.value)
             setChosen(target.value)
           }}
-          className="h-9 max-w-52 rounded-md border border-line bg-panel px-2 text-sm"
+          className={`max-w-52 cursor-pointer ${bareControlClass}`}
         >
           {all.map(({ id, label }) => (
             <option key={id} value={id}>
@@ -67,7 +56,13 @@ export function NewDockButton() {
           ))}
         </select>
       )}
-      <Button look="primary" busy={busy} disabled={workspaceId === undefined} onClick={() => void create()}>
+      <Button
+        look="primary"
+        busy={busy}
+        disabled={workspaceId === undefined}
+        title={hasNone ? 'You are in no organization yet.' : undefined}
+        onClick={() => void create()}
+      >
         {busy ? 'Starting a machine…' : 'New Dock'}
       </Button>
     </div>

@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { environmentQuery, organizationQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
+import { buttonClass } from '../../components/button.tsx'
+import { Page } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { TabLinks, tabClass } from '../../components/tabs.tsx'
+import { chooseOrganization } from '../../lib/current-organization.ts'
 import { reaches } from '../../lib/roles.ts'
 import { ContentsTab } from './contents-tab.tsx'
 import { environmentTabNames, environmentTabs } from './environment-tabs.ts'
@@ -32,29 +36,38 @@ export function EnvironmentPage() {
     ...organizationQuery(organizationId ?? ''),
     enabled: organizationId !== undefined,
   })
+  // The list to which one goes back is of the chosen organization.
+  useEffect(() => {
+    if (organizationId !== undefined) chooseOrganization(organizationId)
+  }, [organizationId])
+  const back = (
+    <Link to="/environments">
+      {organization.data ? `${organization.data.name} / Environments` : 'Environments'}
+    </Link>
+  )
   if (!environment || !organization.data)
     return (
-      <main className="mx-auto grid max-w-5xl gap-4 p-4">
+      <Page title="Environment" back={back}>
         <Pending error={error ?? organization.error} />
-      </main>
+      </Page>
     )
   const Tab = tabs[tab]
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="grid gap-1">
-        <Link
-          to="/environments"
-          search={{ organization: environment.organizationId }}
-          className="text-sm text-muted hover:text-ink"
-        >
-          {organization.data.name} / Environments
-        </Link>
-        <div className="flex flex-wrap items-center gap-2">
-          <h1 className="m-0 text-xl font-semibold">{environment.name}</h1>
+    <Page
+      title={environment.name}
+      back={back}
+      badges={
+        <>
           {environment.isDefault && <Badge>default</Badge>}
           <Badge>version {environment.currentVersion}</Badge>
-        </div>
-      </div>
+        </>
+      }
+      actions={
+        <Link to="/docks/new" search={{ environment: id }} className={buttonClass()}>
+          New Dock with it
+        </Link>
+      }
+    >
       <TabLinks label="Parts of the Environment">
         {environmentTabs.map((each) => (
           <Link
@@ -70,6 +83,6 @@ export function EnvironmentPage() {
         ))}
       </TabLinks>
       <Tab environment={environment} isAdmin={reaches(organization.data.role, 'admin')} />
-    </main>
+    </Page>
   )
 }

@@ -1,30 +1,26 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { environmentsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Empty } from '../../components/empty.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormDialog, textIn } from '../../components/form-dialog.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { useChosenOrganization } from '../../lib/chosen-organization.ts'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { reaches } from '../../lib/roles.ts'
-import { OrganizationSelect } from '../organization/organization-select.tsx'
 import { countOf } from './count-of.ts'
-
-const route = getRouteApi('/shell/environments')
 
 /** The Environments of one organization. */
 export function EnvironmentsPage() {
-  const { organization } = route.useSearch()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const { organizations, chosen, error } = useChosenOrganization(organization)
+  const { organization: chosen, hasNone, error } = useCurrentOrganization()
   const environments = useQuery({ ...environmentsQuery(chosen?.id ?? ''), enabled: chosen !== undefined })
   const [makes, setMakes] = useState(false)
   const isAdmin = reaches(chosen?.role, 'admin')
@@ -41,31 +37,18 @@ export function EnvironmentsPage() {
       title="Environments"
       text="An Environment says with which variables, secret files and repositories a Dock starts."
       actions={
-        <div className="flex flex-wrap items-center gap-2">
-          <OrganizationSelect
-            organizations={organizations}
-            chosen={chosen}
-            onChoose={(next) => void navigate({ to: '/environments', search: { organization: next } })}
-          />
-          <Button
-            look="primary"
-            disabled={!isAdmin}
-            title={isAdmin ? undefined : 'Only admins make Environments.'}
-            onClick={() => setMakes(true)}
-          >
-            New Environment
-          </Button>
-        </div>
+        <Button
+          look="primary"
+          disabled={!isAdmin}
+          title={isAdmin ? undefined : 'Only admins make Environments.'}
+          onClick={() => setMakes(true)}
+        >
+          New Environment
+        </Button>
       }
     >
-      {organizations?.length === 0 && (
-        <Empty title="No organization yet" text="Environments belong to an organization. Make one first.">
-          <Link to="/organizations" className="text-sm text-accent underline">
-            Organizations
-          </Link>
-        </Empty>
-      )}
-      {organizations?.length !== 0 && !environments.data && <Pending error={error ?? environments.error} />}
+      {hasNone && <NoOrganization things="Environments" />}
+      {!hasNone && !environments.data && <Pending error={error ?? environments.error} />}
       {environments.data && (
         <Panel title={chosen?.name ?? ''}>
           <Rows label="Environments">

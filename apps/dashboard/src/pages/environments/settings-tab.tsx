@@ -2,46 +2,34 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
-import { showToast } from '../../components/toasts.tsx'
+import { SettingsForm } from '../../components/settings-form.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import type { TabProps } from './tab-props.ts'
 
 /** Name, default and end of an Environment. */
 export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, run } = useAction()
   const [asks, setAsks] = useState(false)
   const change = async (body: { name?: string; isDefault?: true }): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await api.call('updateEnvironment', { params: { ref: environment.id }, body })
-      await client.invalidateQueries({ queryKey: ['environment'] })
-      showToast('Saved')
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await api.call('updateEnvironment', { params: { ref: environment.id }, body })
+    await client.invalidateQueries({ queryKey: ['environment'] })
   }
   const reason = isAdmin ? undefined : 'Only admins change this.'
   return (
     <>
       <Panel title="Settings" text={reason}>
-        <form
+        <SettingsForm
           key={environment.name}
-          className="grid max-w-md gap-4"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void change({ name: textIn(new FormData(event.currentTarget), 'name') })
-          }}
+          action="Rename"
+          isReadOnly={!isAdmin}
+          onSave={(form) => change({ name: textIn(form, 'name') })}
         >
           <Field
             label="Name"
@@ -53,13 +41,7 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
             disabled={!isAdmin}
             required
           />
-          {error !== undefined && <ErrorAlert error={error} />}
-          {isAdmin && (
-            <Button type="submit" look="primary" busy={busy} className="justify-self-start">
-              Rename
-            </Button>
-          )}
-        </form>
+        </SettingsForm>
       </Panel>
       <Panel
         title="Default"
@@ -72,10 +54,10 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
         {!environment.isDefault && (
           <Button
             className="justify-self-start"
-            busy={busy}
+            busy={busy !== undefined}
             disabled={!isAdmin}
             title={reason}
-            onClick={() => void change({ isDefault: true })}
+            onClick={() => void run('default', () => change({ isDefault: true }))}
           >
             Make it the default
           </Button>
@@ -104,7 +86,7 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
           onClose={() => setAsks(false)}
           onConfirm={async () => {
             await api.call('deleteEnvironment', { params: { ref: environment.id } })
-            await navigate({ to: '/environments', search: { organization: environment.organizationId } })
+            await navigate({ to: '/environments' })
             await client.invalidateQueries({ queryKey: ['environment', 'list'] })
           }}
         />

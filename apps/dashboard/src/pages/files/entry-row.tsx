@@ -31,11 +31,10 @@ export function EntryRow(props: {
       >
         <path d={shapes[entry.type] ?? fileShape} />
       </svg>
-      <span className="min-w-0 flex-1 truncate">
-        {props.link(<bdi>{visibleName(entry.name)}</bdi>)}
+      <span className="flex min-w-0 flex-1 items-center gap-1">
+        {props.link(<bdi className="leading-6">{visibleName(entry.name)}</bdi>)}
         {entry.target !== null && (
-          <span className="text-muted">
-            {' '}
+          <span className="min-w-0 truncate text-muted">
             → <bdi>{visibleName(entry.target)}</bdi>
           </span>
         )}

@@ -16,7 +16,11 @@ export function PathSteps(props: { path: string; link: (path: string, children: 
                 {visibleName(step.name)}
               </bdi>
             ) : (
-              props.link(step.path, <bdi>{visibleName(step.name)}</bdi>)
+              // Wide enough for a finger, also the slash of the root.
+              props.link(
+                step.path,
+                <bdi className="inline-block min-w-6 text-center leading-6">{visibleName(step.name)}</bdi>,
+              )
             )}
           </li>
         ))}

@@ -2,7 +2,7 @@ import type { Installation, InstallationSettings } from '@dock/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { environmentNamesQuery } from '../../api/dock-queries.ts'
+import { environmentsQuery } from '../../api/people-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Checkbox, Field, SelectField, TextArea } from '../../components/field.tsx'
@@ -41,7 +41,7 @@ export function InstallationForm(props: {
 }) {
   const { installation, settings, organizationId, isAdmin } = props
   const client = useQueryClient()
-  const environments = useQuery(environmentNamesQuery(organizationId))
+  const environments = useQuery(environmentsQuery(organizationId))
   const { busy, error, run } = useFormAction()
   const [agent, setAgent] = useState(installation.agent)
   const at = { params: { id: installation.id }, query: { workspaceId: installation.workspaceId } }

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { preferencesQuery } from '../../api/operator-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Switch } from '../../components/switch.tsx'
@@ -11,7 +12,8 @@ import { alertTexts } from './alert-texts.ts'
 
 /** Which alerts exist for the organization, and which of them also come by mail to the person. */
 export function Preferences() {
-  const { organization } = useCurrentOrganization()
+  const { organization, hasNone } = useCurrentOrganization()
+  if (hasNone) return <NoOrganization things="Alerts" />
   if (!organization) return <Skeleton />
   return (
     <Chosen

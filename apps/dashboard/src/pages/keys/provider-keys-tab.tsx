@@ -1,7 +1,6 @@
 import type { Organization, ProviderKeyStatus } from '@dock/sdk'
 import { providerKeyLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { providerKeysQuery } from '../../api/people-queries.ts'
@@ -15,10 +14,9 @@ import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
-import { useChosenOrganization } from '../../lib/chosen-organization.ts'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { reaches } from '../../lib/roles.ts'
 import { SecretValue } from '../environments/secret-value.tsx'
-import { OrganizationSelect } from '../organization/organization-select.tsx'
 
 type Provider = ProviderKeyStatus['provider']
 
@@ -29,32 +27,20 @@ const names: Record<Provider, string> = {
   opencode: 'OpenCode',
 }
 
-const route = getRouteApi('/shell/keys')
 const shownMs = 60_000
 
 /** The keys for model providers of an organization. */
 export function ProviderKeysTab() {
-  const { organization } = route.useSearch()
-  const navigate = useNavigate()
-  const { organizations, chosen, error } = useChosenOrganization(organization)
+  const { organization: chosen, hasNone, error } = useCurrentOrganization()
   return (
     <Panel
       title="Provider keys"
-      text="Keys for model providers that Docks of the organization get, if their Environment passes them on. Members see only whether one is set."
-      actions={
-        <OrganizationSelect
-          organizations={organizations}
-          chosen={chosen}
-          onChoose={(next) =>
-            void navigate({ to: '/keys', search: { tab: 'providers', organization: next } })
-          }
-        />
-      }
+      text={`Keys for model providers that Docks of ${chosen?.name ?? 'the organization'} get, if their Environment passes them on. Members see only whether one is set.`}
     >
-      {organizations?.length === 0 && (
+      {hasNone && (
         <p className="m-0 text-sm text-muted">These keys belong to an organization, and you are in none.</p>
       )}
-      {!organizations && <Pending error={error} />}
+      {!chosen && !hasNone && <Pending error={error} />}
       {chosen && <OrganizationKeys key={chosen.id} organization={chosen} />}
     </Panel>
   )

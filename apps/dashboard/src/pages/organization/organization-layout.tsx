@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { organizationQuery } from '../../api/people-queries.ts'
-import { organizationsQuery } from '../../api/queries.ts'
 import { Badge } from '../../components/badge.tsx'
-import { OptionSelect } from '../../components/option-select.tsx'
+import { Page } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { TabLinks, tabClass } from '../../components/tabs.tsx'
-import { rememberOrganization } from '../../lib/chosen-organization.ts'
+import { chooseOrganization } from '../../lib/current-organization.ts'
 import { roleNames } from '../../lib/roles.ts'
 
 const route = getRouteApi('/shell/organization/$orgId')
@@ -23,36 +22,17 @@ const tabs = [
 /** The heading of an organization's pages, with the switch to another organization. */
 export function OrganizationLayout() {
   const { orgId } = route.useParams()
-  const navigate = useNavigate()
   const { data: organization, error } = useQuery(organizationQuery(orgId))
-  const { data: all = [] } = useQuery(organizationsQuery)
   const id = organization?.id
   useEffect(() => {
-    if (id !== undefined) rememberOrganization(id)
+    if (id !== undefined) chooseOrganization(id)
   }, [id])
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="flex flex-wrap items-center gap-3">
-        <h1 className="m-0 min-w-0 text-xl font-semibold">{organization?.name ?? 'Organization'}</h1>
-        {organization && <Badge>{roleNames[organization.role]}</Badge>}
-        <div className="flex w-full flex-wrap items-center justify-between gap-3 sm:ml-auto sm:w-auto">
-          {organization && all.length > 1 && (
-            <OptionSelect
-              label="Show another organization"
-              isLabelHidden
-              className="w-48"
-              value={orgId}
-              options={all.map((each) => ({ value: each.id, label: each.name }))}
-              onChange={(next) =>
-                void navigate({ to: '/organization/$orgId/members', params: { orgId: next } })
-              }
-            />
-          )}
-          <Link to="/organizations" className="text-sm text-accent underline">
-            All organizations
-          </Link>
-        </div>
-      </div>
+    <Page
+      title={organization?.name ?? 'Organization'}
+      back={<Link to="/organizations">All organizations</Link>}
+      badges={organization && <Badge>{roleNames[organization.role]}</Badge>}
+    >
       {organization ? (
         <>
           <TabLinks label="Parts of the organization">
@@ -67,6 +47,6 @@ export function OrganizationLayout() {
       ) : (
         <Pending error={error} />
       )}
-    </main>
+    </Page>
   )
 }

@@ -4,13 +4,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
-import { showToast } from '../../components/toasts.tsx'
+import { SettingsForm } from '../../components/settings-form.tsx'
 import { useOrganization } from './use-organization.ts'
 
 /** Name, slug and seats of an organization, and its end. */
@@ -27,33 +26,16 @@ export function OrganizationSettingsPage() {
 
 function Settings({ organization, isAdmin }: { organization: Organization; isAdmin: boolean }) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
   const save = async (form: FormData): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await api.call('updateOrganization', {
-        params: { id: organization.id },
-        body: { name: textIn(form, 'name'), slug: textIn(form, 'slug'), seats: Number(form.get('seats')) },
-      })
-      await client.invalidateQueries({ queryKey: ['organization'] })
-      showToast('Saved')
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await api.call('updateOrganization', {
+      params: { id: organization.id },
+      body: { name: textIn(form, 'name'), slug: textIn(form, 'slug'), seats: Number(form.get('seats')) },
+    })
+    await client.invalidateQueries({ queryKey: ['organization'] })
   }
   return (
     <Panel title="Settings" text={isAdmin ? undefined : 'Only admins change these.'}>
-      <form
-        className="grid max-w-md gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save(new FormData(event.currentTarget))
-        }}
-      >
+      <SettingsForm isReadOnly={!isAdmin} onSave={save}>
         <Field
           label="Name"
           name="name"
@@ -81,13 +63,7 @@ function Settings({ organization, isAdmin }: { organization: Organization; isAdm
           disabled={!isAdmin}
           required
         />
-        {error !== undefined && <ErrorAlert error={error} />}
-        {isAdmin && (
-          <Button type="submit" look="primary" busy={busy} className="justify-self-start">
-            Save
-          </Button>
-        )}
-      </form>
+      </SettingsForm>
     </Panel>
   )
 }

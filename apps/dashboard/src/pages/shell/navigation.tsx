@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
+import { BookOpen, LogOut, Monitor, Moon, Sun } from 'lucide-react'
 import { meQuery, unreadQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
@@ -17,6 +17,9 @@ const themeOptions = [
   { value: 'dark', label: <Moon size={15} aria-hidden="true" />, title: 'Dark theme' },
 ] as const satisfies readonly { value: Theme; label: unknown; title: string }[]
 
+const pageLinkClass =
+  'flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink'
+
 function PageLink({ page, count = 0 }: { page: ShellPage; count?: number }) {
   const pathname = useLocation({ select: (location) => location.pathname })
   const Icon = page.icon
@@ -26,7 +29,7 @@ function PageLink({ page, count = 0 }: { page: ShellPage; count?: number }) {
       to={page.path as '/'}
       search={{}}
       aria-current={isOn(page, pathname) ? 'page' : undefined}
-      className="flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink"
+      className={pageLinkClass}
     >
       <Icon size={16} strokeWidth={1.8} aria-hidden="true" className="shrink-0" />
       {page.label}
@@ -92,6 +95,10 @@ export function Navigation({ onPalette }: { onPalette: () => void }) {
         <nav aria-label="Yours" className="grid gap-0.5">
           <PageLink page={inboxPage} count={unread} />
           <PageLink page={accountPage} />
+          <a href="/docs/" target="_blank" rel="noreferrer" className={pageLinkClass}>
+            <BookOpen size={16} strokeWidth={1.8} aria-hidden="true" className="shrink-0" />
+            Documentation
+          </a>
         </nav>
         <Segments label="Theme" value={theme} options={themeOptions} onChange={chooseTheme} />
         <div className="flex items-center gap-2 pl-2.5">

@@ -37,7 +37,7 @@ export function mainPages(orgId: string | undefined): readonly ShellPage[] {
     { label: 'GitHub', path: '/github', icon: FolderGit2 },
     { label: 'Webhooks', path: '/webhooks', icon: Webhook },
     ...(orgId === undefined
-      ? []
+      ? [{ label: 'Organizations', path: '/organizations', icon: Building2 }]
       : [
           {
             label: 'Organization',

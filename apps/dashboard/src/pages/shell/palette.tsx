@@ -6,6 +6,7 @@ import { Box, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { foundDocksQuery, meQuery, organizationsQuery, workspacesQuery } from '../../api/queries.ts'
+import { useReturnFocus } from '../../components/return-focus.ts'
 import { showError } from '../../components/toasts.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { chooseTheme } from '../../lib/theme.ts'
@@ -57,7 +58,8 @@ function useNewDock(): () => Promise<void> {
     const organizations = await client.ensureQueryData(organizationsQuery)
     const orgId = organization?.id ?? organizations[0]?.id
     const workspaces = orgId === undefined ? [] : await client.ensureQueryData(workspacesQuery(orgId))
-    if (!workspaces[0]) throw new Error('You have no workspace. Make one on the page of the organization.')
+    if (!workspaces[0])
+      throw new Error('You have no workspace. Make an organization first, on the page Organizations.')
     const { id } = await createDock(workspaces[0].id)
     await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
   }
@@ -70,6 +72,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { data: me } = useQuery(meQuery)
   const { organization } = useCurrentOrganization()
   const [typed, setTyped] = useState('')
+  const focus = useReturnFocus()
   const wanted = typed.trim().toLowerCase()
   const docks = useQuery({
     ...foundDocksQuery(wanted.slice(0, searchLengthMax) || undefined, docksShown),
@@ -111,6 +114,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <Dialog.Overlay className="fixed inset-0 z-30 animate-appear bg-black/50" />
         <Dialog.Content
           aria-describedby={undefined}
+          {...focus}
           className="fixed top-[12dvh] left-1/2 z-30 w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 animate-appear overflow-hidden rounded-xl border border-line bg-panel shadow-float"
         >
           <Dialog.Title className="sr-only">Go to a page, or do something</Dialog.Title>
@@ -120,7 +124,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               onValueChange={setTyped}
               maxLength={searchLengthMax}
               placeholder="Where to, or what to do?"
-              className="h-12 w-full border-b border-line bg-panel px-4 text-base outline-none placeholder:text-muted"
+              className="h-12 w-full border-b border-line bg-panel px-4 text-base -outline-offset-2 placeholder:text-muted"
             />
             <Command.List className="max-h-[60dvh] overflow-y-auto p-1.5">
               <Command.Empty className="px-2.5 py-6 text-center text-sm text-muted">

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { isSignedOut } from '../../api/client.ts'
 import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
@@ -23,14 +23,12 @@ function Logo() {
 /** Opens the navigation of narrow screens. It closes when a link of it was followed. */
 function DrawerButton({ onPalette }: { onPalette: () => void }) {
   const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
   const pathname = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes it.
   useEffect(() => setOpen(false), [pathname])
   return (
     <>
       <IconButton
-        ref={button}
         label="Open the navigation"
         aria-haspopup="dialog"
         aria-expanded={isOpen}
@@ -40,7 +38,7 @@ function DrawerButton({ onPalette }: { onPalette: () => void }) {
       </IconButton>
       {isOpen && (
         <Suspense fallback={null}>
-          <Drawer opener={button.current} onClose={() => setOpen(false)} onPalette={onPalette} />
+          <Drawer onClose={() => setOpen(false)} onPalette={onPalette} />
         </Suspense>
       )}
     </>
@@ -55,6 +53,15 @@ export function Shell() {
   const palette = usePalette()
   const [isConnected, setConnected] = useState(true)
   useEffect(() => followChanges(client, setConnected), [client])
+  // What had the focus may be gone with the page before. The keyboard then goes on at the new page.
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        if (fromLocation && pathChanged && document.activeElement === document.body)
+          document.getElementById('content')?.focus({ preventScroll: true })
+      }),
+    [router],
+  )
   const hasEnded = isSignedOut(me.error)
   useEffect(() => {
     if (hasEnded) void router.navigate({ to: '/sign-in', search: { next: router.state.location.href } })

@@ -5,6 +5,7 @@ import { useCallback, useEffect } from 'react'
 import { snapshotDiffQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { Page } from '../../components/page.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { nameIn, parentOf, toAddress } from '../../lib/dock-path.ts'
 import { formatBytes } from '../../lib/format.ts'
@@ -83,8 +84,14 @@ export function DiffPage() {
   }, [readsOn, isAhead, fetchNextPage])
   const showMore = useCallback(() => void fetchNextPage(), [fetchNextPage])
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <h1 className="m-0 text-xl font-semibold">What changed</h1>
+    <Page
+      title="What changed"
+      back={
+        <Link to="/snapshots" search={{}}>
+          Snapshots
+        </Link>
+      }
+    >
       <p className="m-0 text-sm text-muted">
         From Snapshot{' '}
         <Link to="/snapshots/$id" params={{ id }} search={{}} className="font-mono text-xs underline">
@@ -122,6 +129,6 @@ export function DiffPage() {
           {(change) => <Row change={change} id={id} to={to} />}
         </VirtualList>
       )}
-    </main>
+    </Page>
   )
 }

@@ -3,7 +3,10 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback } from 'react'
 import { snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
+import { buttonClass } from '../../components/button.tsx'
+import { ButtonLink } from '../../components/button-link.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { Page } from '../../components/page.tsx'
 import { RowMenu } from '../../components/row-menu.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { fromAddress, joinPath, toAddress, workFolder } from '../../lib/dock-path.ts'
@@ -31,21 +34,30 @@ export function SnapshotPage() {
     </Link>
   )
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <div className="flex flex-wrap items-center gap-3">
-        <h1 className="m-0 mr-auto text-xl font-semibold">Snapshot</h1>
-        <code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>
-        <Link to="/docks/new" search={{ from: id }} className="text-sm text-accent underline">
-          New Dock from it
+    <Page
+      title="Snapshot"
+      back={
+        <Link to="/snapshots" search={{}}>
+          Snapshots
         </Link>
-      </div>
+      }
+      badges={<code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>}
+      actions={
+        <>
+          <ButtonLink href={`/v1/snapshots/${id}/download`}>Download all</ButtonLink>
+          <Link to="/docks/new" search={{ from: id }} className={buttonClass('primary')}>
+            New Dock from it
+          </Link>
+        </>
+      }
+    >
       <PathSteps path={fileAddress === undefined ? path : joinPath(path, fileAddress)} link={link} />
       {fileAddress === undefined ? (
         <Folder key={path} id={id} path={path} link={link} />
       ) : (
         <SnapshotFile id={id} folder={path} name={fileAddress} />
       )}
-    </main>
+    </Page>
   )
 }
 

@@ -6,9 +6,10 @@ import { api, repeatIfBroken } from '../../api/client.ts'
 import { organizationsQuery } from '../../api/queries.ts'
 import { listedTemplatesQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
-import { Button } from '../../components/button.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { Page } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { visibleName } from '../../lib/visible-text.ts'
@@ -58,11 +59,7 @@ function Row({
       </div>
       <div className="flex gap-2">
         {template.status === 'ready' && (
-          <Link
-            to="/docks/new"
-            search={{ from: template.name }}
-            className="inline-flex h-9 items-center rounded-md border border-line bg-panel px-3 text-sm font-medium hover:bg-raised"
-          >
+          <Link to="/docks/new" search={{ from: template.name }} className={buttonClass()}>
             New Dock
           </Link>
         )}
@@ -81,8 +78,7 @@ export function TemplatesPage() {
   const organizations = useQuery(organizationsQuery)
   const [asked, setAsked] = useState<ListedTemplate>()
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <h1 className="m-0 text-xl font-semibold">Templates</h1>
+    <Page title="Templates" text="Disks from which new Docks start, each frozen from a Dock.">
       {templates.error && <ErrorAlert error={templates.error} />}
       {templates.isPending && !templates.error && <p className="m-0 text-sm text-muted">Loading…</p>}
       {templates.data?.length === 0 && (
@@ -120,6 +116,6 @@ export function TemplatesPage() {
           }}
         />
       )}
-    </main>
+    </Page>
   )
 }

@@ -7,6 +7,7 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
@@ -17,7 +18,7 @@ import { SecretDialog } from './secret-dialog.tsx'
 
 /** The webhook endpoints of the organization. */
 export function WebhooksPage() {
-  const { organization } = useCurrentOrganization()
+  const { organization, hasNone } = useCurrentOrganization()
   const { data, error } = useQuery(webhooksQuery(organization?.id))
   const [asksNew, setAsksNew] = useState(false)
   const [secret, setSecret] = useState<string>()
@@ -34,7 +35,8 @@ export function WebhooksPage() {
       actions={newButton}
     >
       {error && <ErrorAlert error={error} />}
-      {!data && !error && <Skeleton />}
+      {hasNone && <NoOrganization things="Webhooks" />}
+      {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (
         <Empty
           title="No webhooks yet"

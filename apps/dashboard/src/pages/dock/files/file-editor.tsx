@@ -3,6 +3,7 @@ import { api, repeatIfBroken } from '../../../api/client.ts'
 import { readTag } from '../../../api/dock-files.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
+import { controlClass } from '../../../components/field.tsx'
 import { showToast } from '../../../components/toasts.tsx'
 import { type EditableText, textToSave } from './editable-text.ts'
 
@@ -54,7 +55,7 @@ export function FileEditor(props: {
           event.preventDefault()
           if (!busy) void save(false)
         }}
-        className="w-full resize-y rounded-lg border border-line bg-panel p-3 font-mono text-xs leading-5"
+        className={`w-full resize-y p-3 font-mono text-xs leading-5 ${controlClass}`}
       />
       {hasConflict && (
         <div role="alert" className="grid gap-2 rounded-md border border-line bg-panel p-3 text-sm">

@@ -9,6 +9,7 @@ import { fromAddress, parentOf, resolveLink, toAddress, workFolder } from '../..
 import { isReady } from '../../../lib/dock-states.ts'
 import { visibleName } from '../../../lib/visible-text.ts'
 import { PathSteps } from '../../files/path-steps.tsx'
+import { DockOff } from '../dock-off.tsx'
 import { DockFile } from './dock-file.tsx'
 import { FolderView } from './folder-view.tsx'
 
@@ -16,17 +17,7 @@ const route = getRouteApi('/shell/docks/$id')
 
 /** The files of a Dock: a folder, or one file. The path is in the address. */
 export function FilesTab({ dock }: { dock: DockInfo }) {
-  if (!isReady(dock.state))
-    return (
-      <Empty
-        title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}
-        text={
-          dock.state === 'archived'
-            ? 'Resume it to change its files. Its Snapshots show them without that.'
-            : 'Its files can be read once it is ready.'
-        }
-      />
-    )
+  if (!isReady(dock.state)) return <DockOff dock={dock} need="change its files" />
   return <Path key={dock.id} dockId={dock.id} />
 }
 

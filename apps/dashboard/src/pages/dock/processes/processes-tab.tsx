@@ -5,6 +5,7 @@ import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Empty } from '../../../components/empty.tsx'
 import { isReady } from '../../../lib/dock-states.ts'
+import { DockOff } from '../dock-off.tsx'
 import { ProcessRow } from './process-row.tsx'
 import { StartProcess } from './start-process.tsx'
 
@@ -25,13 +26,7 @@ const newestFirst = (all: readonly DockProcess[]): DockProcess[] =>
 
 /** Processes of the Dock that outlive their request: list, start, output, signal. */
 export function ProcessesTab({ dock }: { dock: DockInfo }) {
-  if (!isReady(dock.state))
-    return (
-      <Empty
-        title={dock.state === 'archived' ? 'This Dock is stopped' : `This Dock is ${dock.state}`}
-        text="Its processes are shown while it is on."
-      />
-    )
+  if (!isReady(dock.state)) return <DockOff dock={dock} need="start processes" />
   return <Processes key={dock.id} dockId={dock.id} />
 }
 
@@ -46,7 +41,7 @@ function Processes({ dockId }: { dockId: string }) {
   })
   const processes = newestFirst(list.data ?? [])
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <StartProcess
         dockId={dockId}
         onStarted={(id) => {
@@ -61,7 +56,7 @@ function Processes({ dockId }: { dockId: string }) {
           text="What you start here goes on when you close the page, and keeps its output. Programs that you start in a terminal belong to its shell."
         />
       )}
-      <ul aria-label="Processes" className="m-0 grid list-none p-0">
+      <ul aria-label="Processes" className="m-0 grid list-none grid-cols-[minmax(0,1fr)] p-0">
         {processes.map((process) => (
           <ProcessRow
             key={process.id}

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
+import { bareControlClass } from '../../../components/field.tsx'
 
 /** A line that starts a process. */
 export function StartProcess({ dockId, onStarted }: { dockId: string; onStarted: (id: string) => void }) {
@@ -37,7 +38,7 @@ export function StartProcess({ dockId, onStarted }: { dockId: string; onStarted:
           autoComplete="off"
           spellCheck={false}
           onChange={({ target }) => setCommand(target.value)}
-          className="h-9 min-w-0 flex-1 rounded-md border border-line bg-panel px-3 font-mono text-sm placeholder:text-muted"
+          className={`min-w-0 flex-1 font-mono ${bareControlClass}`}
         />
         <Button type="submit" busy={busy} disabled={command.trim() === ''}>
           Start

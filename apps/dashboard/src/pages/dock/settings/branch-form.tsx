@@ -19,7 +19,7 @@ export function BranchForm({ dock }: { dock: DockInfo }) {
   }
   return (
     <form
-      className="grid gap-3"
+      className="grid max-w-md gap-4"
       onSubmit={(event) => {
         event.preventDefault()
         void run(branch)

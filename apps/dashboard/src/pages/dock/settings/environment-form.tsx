@@ -2,7 +2,8 @@ import type { DockInfo } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, repeatIfBroken } from '../../../api/client.ts'
-import { environmentNamesQuery, listedDockQuery } from '../../../api/dock-queries.ts'
+import { listedDockQuery } from '../../../api/dock-queries.ts'
+import { environmentsQuery } from '../../../api/people-queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { SelectField } from '../../../components/field.tsx'
@@ -16,7 +17,7 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
   const listed = useQuery(listedDockQuery(id))
   const organizationId = listed.data?.organizationId
   const all = useQuery({
-    ...environmentNamesQuery(organizationId ?? ''),
+    ...environmentsQuery(organizationId ?? ''),
     enabled: organizationId !== undefined,
   })
   const { busy, error, run } = useFormAction()
@@ -26,7 +27,7 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
   const isOld = current !== undefined && typeof version === 'number' && version < current.currentVersion
   const value = chosen ?? listed.data?.environmentId ?? none
   return (
-    <div className="grid gap-3">
+    <div className="grid max-w-md gap-4">
       <p className="m-0 text-sm">
         {current ? (
           <>

@@ -18,7 +18,7 @@ export function FreezeForm({ dock }: { dock: DockInfo }) {
   }
   return (
     <form
-      className="grid gap-3"
+      className="grid max-w-md gap-4"
       onSubmit={(event) => {
         event.preventDefault()
         void run(freeze)

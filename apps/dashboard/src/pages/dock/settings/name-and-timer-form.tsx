@@ -31,7 +31,7 @@ export function NameAndTimerForm({ dock }: { dock: DockInfo }) {
   }
   return (
     <form
-      className="grid gap-3"
+      className="grid max-w-md gap-4"
       onSubmit={(event) => {
         event.preventDefault()
         void run(save, 'Saved')

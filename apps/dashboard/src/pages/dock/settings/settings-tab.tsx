@@ -1,7 +1,7 @@
 import type { DockInfo } from '@dock/sdk'
 import { useState } from 'react'
 import { Button } from '../../../components/button.tsx'
-import { Section } from '../../../components/section.tsx'
+import { Panel } from '../../../components/page.tsx'
 import { DeleteDockDialog } from '../delete-dock-dialog.tsx'
 import { BranchForm } from './branch-form.tsx'
 import { EnvironmentForm } from './environment-form.tsx'
@@ -13,42 +13,42 @@ import { SizeForm } from './size-form.tsx'
 export function SettingsTab({ dock }: { dock: DockInfo }) {
   const [asksDelete, setAsksDelete] = useState(false)
   return (
-    <div className="grid gap-4">
-      <Section title="Name and timer" text="The name is how the command line and SSH find it.">
+    <div className="grid gap-5">
+      <Panel title="Name and timer" text="The name is how the command line and SSH find it.">
         <NameAndTimerForm dock={dock} />
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Size"
         text="A disk grows and does not shrink. The size changes while the Dock is stopped."
       >
         <SizeForm dock={dock} />
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Environment"
         text="It gives the Dock its variables, secret files and repositories. A new version reaches Docks by an upgrade."
       >
         <EnvironmentForm dock={dock} />
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Branch"
         text="A copy of the Dock with the same files and its own name. This Dock goes on meanwhile."
       >
         <BranchForm dock={dock} />
-      </Section>
-      <Section
+      </Panel>
+      <Panel
         title="Freeze as Template"
         text="New Docks of the organization start from its disk as it is now. A Template of the same name is replaced."
       >
         <FreezeForm dock={dock} />
-      </Section>
-      <Section title="Delete" text="The disk and all Snapshots of this Dock are lost.">
+      </Panel>
+      <Panel danger title="Delete" text="The disk and all Snapshots of this Dock are lost.">
         <div>
           <Button look="danger" onClick={() => setAsksDelete(true)}>
             Delete this Dock
           </Button>
         </div>
         <DeleteDockDialog dock={dock} open={asksDelete} onClose={() => setAsksDelete(false)} />
-      </Section>
+      </Panel>
     </div>
   )
 }

@@ -33,7 +33,7 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
   }
   return (
     <form
-      className="grid gap-3"
+      className="grid max-w-2xl gap-4"
       onSubmit={(event) => {
         event.preventDefault()
         void run(save, 'Saved')

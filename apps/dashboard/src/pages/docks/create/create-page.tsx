@@ -1,16 +1,17 @@
 import { dockNameLengthMax, setupScriptLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
-import { environmentNamesQuery } from '../../../api/dock-queries.ts'
+import { environmentsQuery } from '../../../api/people-queries.ts'
 import { useWorkspaces } from '../../../api/use-workspaces.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field, SelectField, TextArea } from '../../../components/field.tsx'
-import { Section } from '../../../components/section.tsx'
+import { Page, Panel } from '../../../components/page.tsx'
 import { SizeFields } from '../../../components/size-fields.tsx'
 import { TtlField } from '../../../components/ttl-field.tsx'
+import { useCurrentOrganization } from '../../../lib/current-organization.ts'
 import { friendlyName } from '../../../lib/friendly-name.ts'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 import { bodyOf, type CreateForm, emptyForm, readEnv } from './create-form-state.ts'
@@ -31,19 +32,24 @@ const envErrorOf = (text: string): Error | undefined => {
 
 /** Every field of a new Dock, and the lines that make the same one. */
 export function CreatePage() {
-  const { from } = route.useSearch()
+  const { from, environment = emptyForm.environment } = route.useSearch()
   const navigate = useNavigate()
   const workspaces = useWorkspaces()
+  const { organization } = useCurrentOrganization()
   const [form, setForm] = useState<CreateForm>(() => ({
     ...emptyForm,
     name: friendlyName(),
+    environment,
     ...(from === undefined ? {} : { source: 'from', from }),
   }))
   const { busy, error, run } = useFormAction()
   const set = (part: Partial<CreateForm>): void => setForm((before) => ({ ...before, ...part }))
-  const workspace = workspaces.find(({ id }) => id === form.workspaceId) ?? workspaces[0]
+  const workspace =
+    workspaces.find(({ id }) => id === form.workspaceId) ??
+    workspaces.find(({ organizationId }) => organizationId === organization?.id) ??
+    workspaces[0]
   const environments = useQuery({
-    ...environmentNamesQuery(workspace?.organizationId ?? ''),
+    ...environmentsQuery(workspace?.organizationId ?? ''),
     enabled: workspace !== undefined,
   })
   const envError = envErrorOf(form.env)
@@ -53,16 +59,22 @@ export function CreatePage() {
     await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
   }
   return (
-    <main className="mx-auto grid max-w-5xl gap-4 p-4">
-      <h1 className="m-0 text-xl font-semibold">New Dock</h1>
+    <Page
+      title="New Dock"
+      back={
+        <Link to="/" search={{}}>
+          Docks
+        </Link>
+      }
+    >
       <form
-        className="grid gap-4"
+        className="grid gap-5"
         onSubmit={(event) => {
           event.preventDefault()
           void run(create)
         }}
       >
-        <Section title="Name and place" text="Everybody in the workspace's organization can use the Dock.">
+        <Panel title="Name and place" text="Everybody in the workspace's organization can use the Dock.">
           <Field
             label="Name"
             value={form.name}
@@ -81,15 +93,15 @@ export function CreatePage() {
               </option>
             ))}
           </SelectField>
-        </Section>
-        <Section title="Disk" text="What its disk starts with.">
+        </Panel>
+        <Panel title="Disk" text="What its disk starts with.">
           <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
-        </Section>
-        <Section title="Size and timer" text="You can resize it later, while it is stopped.">
+        </Panel>
+        <Panel title="Size and timer" text="You can resize it later, while it is stopped.">
           <SizeFields value={form.size} onChange={(size) => set({ size })} />
           <TtlField value={form.ttl} onChange={(ttl) => set({ ttl })} />
-        </Section>
-        <Section
+        </Panel>
+        <Panel
           title="Environment and variables"
           text="An Environment gives it variables, secret files and repositories. Variables below come on top of it."
         >
@@ -117,8 +129,8 @@ export function CreatePage() {
             onChange={({ target }) => set({ env: target.value })}
           />
           {envError && <ErrorAlert error={envError} />}
-        </Section>
-        <Section
+        </Panel>
+        <Panel
           title="Setup script"
           text="Runs once with bash when the Dock has booted. The overview shows how it ended."
         >
@@ -132,7 +144,7 @@ export function CreatePage() {
             maxLength={setupScriptLengthMax}
             onChange={({ target }) => set({ setupScript: target.value })}
           />
-        </Section>
+        </Panel>
         <CreateLines body={body} />
         {error !== undefined && <ErrorAlert error={error} />}
         <div className="flex flex-wrap items-center gap-3">
@@ -147,6 +159,6 @@ export function CreatePage() {
           {busy && <CreateProgress name={form.name} />}
         </div>
       </form>
-    </main>
+    </Page>
   )
 }

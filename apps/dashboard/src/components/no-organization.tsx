@@ -1,0 +1,17 @@
+import { Link } from '@tanstack/react-router'
+import { buttonClass } from './button.tsx'
+import { Empty } from './empty.tsx'
+
+/** Says to a person who is in no organization what to do first. `things` begin a sentence: `Docks`. */
+export function NoOrganization({ things }: { things: string }) {
+  return (
+    <Empty
+      title="You are in no organization yet"
+      text={`${things} belong to an organization. Make one for yourself, or accept an invitation to another.`}
+    >
+      <Link to="/organizations" className={buttonClass('primary')}>
+        Organizations
+      </Link>
+    </Empty>
+  )
+}

@@ -1,0 +1,68 @@
+import type { ListedSnapshot } from '@dock/sdk'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import { checkboxClass } from '../../components/field.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { formatBytes, formatExact } from '../../lib/format.ts'
+import { visibleName } from '../../lib/visible-text.ts'
+import { CopyState } from './copy-state.tsx'
+
+/** Rows have this height in pixels. */
+export const snapshotRowHeight = 60
+
+/** A Snapshot that can be opened, downloaded, and chosen for a comparison. In the list of one Dock its time is its name. */
+export function SnapshotRow(props: {
+  snapshot: ListedSnapshot
+  isOfOneDock: boolean
+  isChosen: boolean
+  onChoose: (isChosen: boolean) => void
+}) {
+  const { snapshot } = props
+  const isReadable = snapshot.status === 'completed'
+  const time = formatExact(snapshot.createdAt)
+  const name = props.isOfOneDock ? time : visibleName(snapshot.dockName ?? snapshot.dockId)
+  return (
+    <div className="flex h-[60px] items-center gap-3 border-b border-line px-3 hover:bg-raised">
+      <input
+        type="checkbox"
+        aria-label={`Choose the Snapshot of ${props.isOfOneDock ? time : `${name} from ${time}`}`}
+        checked={props.isChosen}
+        disabled={!isReadable}
+        onChange={({ target }) => props.onChoose(target.checked)}
+        className={checkboxClass}
+      />
+      <div className="min-w-0 flex-1">
+        <p className="m-0 truncate text-sm font-medium">
+          {isReadable ? (
+            <Link to="/snapshots/$id" params={{ id: snapshot.id }} search={{}} className="hover:underline">
+              <bdi>{name}</bdi>
+            </Link>
+          ) : (
+            <bdi>{name}</bdi>
+          )}
+        </p>
+        <p className="m-0 truncate text-xs">
+          <CopyState snapshot={snapshot} />
+        </p>
+      </div>
+      <div className="shrink-0 text-right text-xs text-muted">
+        <p className="m-0 truncate">
+          <RelativeTime at={snapshot.createdAt} />
+        </p>
+        <p className="m-0 truncate">{isReadable ? formatBytes(snapshot.sizeBytes) : ''}</p>
+      </div>
+      <span className="size-8 shrink-0">
+        {isReadable && (
+          <a
+            className="grid size-8 place-content-center rounded-md text-muted hover:bg-raised hover:text-ink"
+            href={`/v1/snapshots/${snapshot.id}/download`}
+            aria-label={`Download the whole disk of ${name}`}
+            title="Download the whole disk, as a tar file"
+          >
+            <Download size={16} aria-hidden="true" />
+          </a>
+        )}
+      </span>
+    </div>
+  )
+}

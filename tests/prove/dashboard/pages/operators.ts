@@ -1,0 +1,25 @@
+/** Webhooks, and the pages of the people who run the instance. */
+import type { Lively } from '../lively-data.ts'
+import { dialog, nowhere, type ShownPage } from './shown-page.ts'
+
+export function operators({ webhookId, goneWebhookId, hostId }: Lively): ShownPage[] {
+  return [
+    {
+      ...{ name: 'webhooks', as: 'admin', path: '/webhooks', shows: 'Team chat' },
+      dialogs: [dialog('webhooks-new', 'New webhook', 'Add webhook')],
+    },
+    { name: 'webhooks-none', as: 'founder', path: '/webhooks', shows: 'No webhooks yet' },
+    { name: 'webhooks-newcomer', as: 'newcomer', path: '/webhooks', shows: 'You are in no organization' },
+    {
+      ...{ name: 'webhook', as: 'admin', path: `/webhooks/${webhookId}`, shows: 'dock.ready' },
+      dialogs: [dialog('webhook-delete', 'Delete', 'Type Team chat')],
+    },
+    { name: 'webhook-gone', as: 'admin', path: `/webhooks/${goneWebhookId}`, shows: 'Enable again' },
+    { name: 'webhook-missing', as: 'admin', path: `/webhooks/${nowhere}`, shows: 'There is no such webhook' },
+    { name: 'hosts', as: 'admin', path: '/hosts', shows: 'online' },
+    { name: 'host', as: 'admin', path: `/hosts/${hostId}`, shows: 'Warm pool' },
+    { name: 'host-missing', as: 'admin', path: `/hosts/${nowhere}`, shows: 'request' },
+    { name: 'hosts-member', as: 'member', path: '/hosts', shows: 'request' },
+    { name: 'plans', as: 'admin', path: '/plans', shows: 'Northwind Traders' },
+  ]
+}

@@ -1,0 +1,15 @@
+/** Runs, and the connection to GitHub. The server of the proof has no App, so these pages are those of the first day. */
+import { nowhere, type ShownPage } from './shown-page.ts'
+
+export function runs(): ShownPage[] {
+  return [
+    { name: 'runs', as: 'admin', path: '/runs', shows: 'Runs' },
+    { name: 'runs-newcomer', as: 'newcomer', path: '/runs', shows: 'Runs' },
+    { name: 'run-missing', as: 'admin', path: `/runs/${nowhere}`, shows: 'request' },
+    { name: 'github', as: 'admin', path: '/github', shows: 'GitHub' },
+    { name: 'github-member', as: 'member', path: '/github', shows: 'GitHub' },
+    { name: 'installation-missing', as: 'admin', path: `/github/installations/${nowhere}`, shows: 'request' },
+    { name: 'github-app', as: 'admin', path: '/github/app', shows: 'GitHub' },
+    { name: 'github-linked', as: 'admin', path: '/github/linked', shows: 'GitHub' },
+  ]
+}
