@@ -3,7 +3,6 @@
  * same id joins the first one.
  */
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import type { HostGateway, KeptPlace, KeptProcess } from '../../hosts/index.ts'
 
 export type Machine = { hostId: string; dockId: string; generation: number }
@@ -44,24 +43,6 @@ export async function startInDock(
   return place
 }
 
-/** Returns output of the process from an offset on, at most `bytesMax`, and where it goes on. */
-export async function readInDock(
-  gateway: KeptCalls,
-  place: KeptPlace,
-  offset: number,
-  bytesMax: number,
-): Promise<{ bytes: Buffer; start: number }> {
-  const { start, body } = await gateway.openKeptOutput(place, 'stdout', { offset, follow: false })
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const piece of body) {
-    pieces.push(piece as Buffer)
-    length += (piece as Buffer).length
-    if (length >= bytesMax) break
-  }
-  return { bytes: Buffer.concat(pieces).subarray(0, bytesMax), start }
-}
-
 /** Runs the command to its end. `output` is the end of what it wrote. `keepWaiting` throws if nobody wants the end. */
 export async function runInDock(
   gateway: KeptCalls,
@@ -71,30 +52,71 @@ export async function runInDock(
 ): Promise<{ end: NonNullable<KeptProcess['end']>; output: string }> {
   const place = await startInDock(gateway, machine, request)
   for (;;) {
-    const { end, stdout } = await waitForOutput(gateway, place)
+    const { end, stdout } = await gateway.waitForKept(place, waitMs)
     if (end !== null) {
-      const from = Math.max(stdout.first, stdout.end - outputBytesMax)
-      const { bytes } = await readInDock(gateway, place, from, outputBytesMax)
-      return { end, output: bytes.toString('utf8') }
+      let tail = Buffer.alloc(0)
+      await follow(gateway, place, Math.max(stdout.first, stdout.end - outputBytesMax), (piece) => {
+        tail = Buffer.concat([tail, piece]).subarray(-outputBytesMax)
+        return true
+      })
+      return { end, output: tail.toString('utf8') }
     }
     await keepWaiting()
   }
 }
 
 /**
- * Waits at most a second or so for the end of a process and of its output. A daemon that the program left may keep the
- * output open, so its end is waited for only a short time.
+ * Follows the output of a process from an offset on, for at most a second or `bytesMax`. If `end` is set, `bytes` are the
+ * last ones.
  */
-export async function waitForOutput(gateway: KeptCalls, place: KeptPlace): Promise<KeptProcess> {
-  let known = await gateway.waitForKept(place, waitMs)
-  for (let tries = 0; known.end !== null && known.stdout.isOpen && tries < drainTriesMax; tries++) {
-    await setTimeout(drainPauseMs)
-    known = await gateway.readKept(place)
+export async function followInDock(
+  gateway: KeptCalls,
+  place: KeptPlace,
+  offset: number,
+  bytesMax: number,
+): Promise<{ bytes: Buffer; start: number; end: KeptProcess['end'] }> {
+  // The state is read first: what an ended process wrote is complete.
+  const known = await gateway.readKept(place)
+  const pieces: Buffer[] = []
+  let length = 0
+  const { start, isOver } = await follow(gateway, place, offset, (piece) => {
+    pieces.push(piece)
+    length += piece.length
+    return length < bytesMax
+  })
+  const bytes = Buffer.concat(pieces).subarray(0, bytesMax)
+  // Its output may end a moment before the process, or long before it.
+  if (isOver) return { bytes, start, end: known.end ?? (await gateway.waitForKept(place, waitMs)).end }
+  // A daemon that the process left may keep the output open, so its end is not waited for if nothing comes.
+  return { bytes, start, end: length === 0 ? known.end : null }
+}
+
+/**
+ * Passes output to `take` as it comes, until it ends, `take` returns false, or a second has passed. `isOver` is true if
+ * it has ended and all of it was taken.
+ */
+const follow = async (
+  gateway: KeptCalls,
+  place: KeptPlace,
+  offset: number,
+  take: (piece: Buffer) => boolean,
+): Promise<{ start: number; isOver: boolean }> => {
+  const { start, body } = await gateway.openKeptOutput(place, 'stdout', { offset, follow: true })
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    body.destroy()
+  }, waitMs)
+  try {
+    for await (const piece of body) if (!take(piece as Buffer)) return { start, isOver: false }
+    return { start, isOver: !isLate }
+  } catch (error) {
+    if (isLate) return { start, isOver: false }
+    throw error
+  } finally {
+    clearTimeout(timer)
   }
-  return known
 }
 
 const waitMs = 1_000
-const drainTriesMax = 20
-const drainPauseMs = 50
 const outputBytesMax = 16 * 1024

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { agentCommand } from '../machine/agent-commands.ts'
 import { phaseId, testsPhase } from '../machine/phase-id.ts'
 import { promptVersion, writePrompt } from '../machine/prompt.ts'
-import { readInDock, runInDock, startInDock, waitForOutput } from '../machine/run-in-dock.ts'
+import { followInDock, runInDock, startInDock } from '../machine/run-in-dock.ts'
 import { checkoutScript, cloneFolder, pushScript, testScript } from '../machine/scripts.ts'
 import { moveRun, tellOnce } from '../move-run.ts'
 import type { RunRow } from '../run-store.ts'
@@ -176,15 +176,12 @@ export async function followAgent(parts: TurnParts, operation: TurnOperation): P
     const { budgetUsd } = run.settings
     if (budgetUsd > 0 && (await readCost(db, run.id)).costMicroUsd >= budgetUsd * 1e6)
       throw runFailed('The budget of the Run is spent.', { completionStatus: 'budget_exhausted' })
-    const { process, bytes, start } = await onMachine(parts, operation, async ({ hostId, dockId }) => {
-      const place = { hostId, dockId, processId: turnId }
-      // The state is read first: what an ended process wrote is complete.
-      const known = await waitForOutput(gateway, place)
-      return { process: known, ...(await readInDock(gateway, place, turn.sourceBytes, readBytesMax)) }
-    })
+    const { bytes, start, end } = await onMachine(parts, operation, ({ hostId, dockId }) =>
+      followInDock(gateway, { hostId, dockId, processId: turnId }, turn.sourceBytes, readBytesMax),
+    )
     if (bytes.length > 0) await appendLog(db, turnId, start, bytes)
-    if (process.end === null || bytes.length > 0) continue
-    const { reason, exitCode } = process.end
+    if (end === null) continue
+    const { reason, exitCode } = end
     if (reason === 'timed_out')
       throw runFailed('The agent took longer than the Run may.', { completionStatus: 'timed_out' })
     if (reason === 'dock_ended' || reason === 'keeper_lost' || reason === 'lost')

@@ -1,0 +1,56 @@
+import { newUuid } from '@dock/foundation'
+import { fakeKeptProcesses } from '@dock/testkit/src/docks/fake-kept-processes.ts'
+import { expect, test } from 'vitest'
+import { followInDock, runInDock, startInDock } from './run-in-dock.ts'
+
+const gateway = fakeKeptProcesses(
+  () => undefined,
+  () => false,
+)
+const machine = { hostId: newUuid(), dockId: newUuid(), generation: 1 }
+const requestOf = (command: string, input?: string) => ({
+  ...{ processId: newUuid(), command, env: {}, timeoutMs: 60_000 },
+  ...(input === undefined ? {} : { input: Buffer.from(input) }),
+})
+const run = (command: string) => runInDock(gateway, machine, requestOf(command), async () => undefined)
+
+/** Follows to the end, as a Run does, in pieces of at most `bytesMax`. */
+const followToEnd = async (command: string, bytesMax: number, input?: string) => {
+  const place = await startInDock(gateway, machine, requestOf(command, input))
+  let text = ''
+  for (;;) {
+    const { bytes, start, end } = await followInDock(gateway, place, Buffer.byteLength(text), bytesMax)
+    expect(start).toBe(Buffer.byteLength(text))
+    expect(bytes.length).toBeLessThanOrEqual(bytesMax)
+    text += bytes
+    if (end) return { text, exitCode: end.exitCode }
+  }
+}
+
+test('the output of a command has what its children wrote after its end', async () => {
+  const { end, output } = await run('(sleep 0.3; echo late) & echo early; exit 3')
+  expect([end.exitCode, output]).toEqual([3, 'early\nlate\n'])
+})
+
+test('a command whose daemon keeps the output open has ended', async () => {
+  const { end, output } = await run('sleep 60 & echo $!')
+  process.kill(Number(output))
+  expect(end.exitCode).toBe(0)
+})
+
+test('of a long output, the end is returned', async () => {
+  const { output } = await run('head -c 100000 /dev/zero | tr "\\0" x; echo end')
+  expect(output).toBe(`${'x'.repeat(16 * 1024 - 4)}end\n`)
+})
+
+test('a follower gets each byte once, and the end after the last one', async () => {
+  const text = Array.from({ length: 2_000 }, (_, line) => `line ${line}\n`).join('')
+  expect(await followToEnd('cat; exit 4', 1_000, text)).toEqual({ text, exitCode: 4 })
+})
+
+test('a process that closes its output has not ended', async () => {
+  expect(await followToEnd('echo last; exec >&- 2>&-; sleep 0.5; exit 5', 1_000)).toEqual({
+    text: 'last\n',
+    exitCode: 5,
+  })
+})
