@@ -7,10 +7,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSshClient, type SshClient } from '../tests/api/ssh/ssh-client.ts'
+import { processOf, sandboxOf } from '../tests/crash/processes.ts'
 import { createDock, exec } from '../tests/e2e/support/dock.ts'
 import { freePort } from '../tests/e2e/support/server.ts'
 import { type Figure, percentile, sample } from './figures.ts'
 import { type BenchServer, print, withServer } from './parts/bench-server.ts'
+import { cpuSecondsOf } from './parts/cpu-seconds.ts'
 import { startOpenSsh } from './parts/open-ssh.ts'
 
 const count = Number(process.env.DOCK_BENCH_COUNT ?? '100')
@@ -20,7 +22,13 @@ const files = 300
 const starts = Math.min(count, 50)
 
 /** One way to reach a shell: the Dock through the gateway, or a process of this machine through sshd. */
-type Place = { name: string; client: SshClient; to: string[]; user: string }
+type Place = {
+  name: string
+  client: SshClient
+  to: string[]
+  user: string
+  processes: Record<string, number>
+}
 
 const shared = (client: SshClient): string[] => ['-o', `ControlPath=${join(client.folder, 'control')}`]
 const ssh = async (place: Place, ...args: string[]): Promise<void> => {
@@ -69,10 +77,18 @@ const measureCopies = async ({ name, client, user }: Place, mode: string[]): Pro
   return [up, down]
 }
 
-/** Returns megabytes per second of one stream. */
-const streamRate = async ({ client, to }: Place, direction: 'up' | 'down'): Promise<number> => {
+/**
+ * Returns megabytes per second of one stream, and the milliseconds of processor time that each process took for a MiB.
+ * These say something on a busy machine too.
+ */
+const measureStream = async (
+  { client, to, processes }: Place,
+  direction: 'up' | 'down',
+): Promise<{ rate: number; cost: string }> => {
   const bytes = mebibytes * 2 ** 20
   const words = ['ssh', ...client.options(), ...to]
+  const pids = Object.values(processes)
+  const before = await Promise.all(pids.map(cpuSecondsOf))
   const begin = performance.now()
   const command =
     direction === 'up'
@@ -82,7 +98,13 @@ const streamRate = async ({ client, to }: Place, direction: 'up' | 'down'): Prom
   if (ended.code !== 0) throw new Error(ended.stderr)
   if (direction === 'down' && Number(ended.stdout) !== bytes)
     throw new Error(`only ${ended.stdout} bytes came`)
-  return bytes / 1e6 / ((performance.now() - begin) / 1000)
+  const rate = bytes / 1e6 / ((performance.now() - begin) / 1000)
+  const after = await Promise.all(pids.map(cpuSecondsOf))
+  const costs = Object.keys(processes).map((name, at) => {
+    const seconds = (after[at] ?? Number.NaN) - (before[at] ?? Number.NaN)
+    return `${name} ${((seconds * 1000) / mebibytes).toFixed(1)}`
+  })
+  return { rate, cost: costs.length > 0 ? `; ms of processor time for a MiB: ${costs.join(', ')}` : '' }
 }
 
 /** From a key to its echo, in a terminal in which `cat` runs. */
@@ -140,9 +162,9 @@ const measure = async (place: Place, isOurs: boolean): Promise<void> => {
   for (const mode of [[], ['-O']])
     for (const figure of await measureCopies(place, mode)) show(figure, isOurs ? { p50: 2000 } : undefined)
   for (const direction of ['up', 'down'] as const) {
-    const rate = await streamRate(place, direction)
+    const { rate, cost } = await measureStream(place, direction)
     print(
-      `${`${place.name}: one stream ${direction}`.padEnd(40)} ${shown(rate)} MB/s${isOurs ? `   wanted 60: ${verdict(rate >= 60)}` : ''}`,
+      `${`${place.name}: one stream ${direction}`.padEnd(40)} ${shown(rate)} MB/s${isOurs ? `   wanted 60: ${verdict(rate >= 60)}` : ''}${cost}`,
     )
   }
   show(await measureEcho(place), isOurs ? { p50: 10 } : undefined)
@@ -174,8 +196,13 @@ await withServer({ DOCK_SSH_PORT: String(port) }, async (server) => {
   try {
     await plain.run('cp', [join(client.folder, 'id'), plain.folder])
     const to = (user: string): string[] => ['-l', user, '127.0.0.1']
-    await measure({ name: 'Dock', client, user: id, to: to(id) }, true)
-    await measure({ name: 'OpenSSH', client: plain, user: 'root', to: to('root') }, false)
+    const processes = {
+      'control plane': (await processOf('control-plane', server)) ?? 0,
+      agent: (await processOf('agent', server)) ?? 0,
+      sandbox: await sandboxOf(server.dataDir, id),
+    }
+    await measure({ name: 'Dock', client, user: id, to: to(id), processes }, true)
+    await measure({ name: 'OpenSSH', client: plain, user: 'root', to: to('root'), processes: {} }, false)
     await measureStarts(server, id)
   } finally {
     sshd.stop()

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { collectStreamed } from './collect-streamed.ts'
 
 const takenMs = 250
 const pollMs = 25
@@ -84,6 +85,7 @@ export function throttleReading(from: Readable, precedence: Precedence, hasRoom:
     const now = performance.now()
     recentBytes = Math.max(0, recentBytes - (now - at) * decayBytesPerMs) + chunk.length
     at = now
+    collectStreamed(chunk.length)
     if (recentBytes > smallBytes) throttle()
   })
   return () => {
