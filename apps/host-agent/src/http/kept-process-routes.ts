@@ -44,7 +44,11 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
     const bytes = body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([])
     // The link may break before the keeper reads the body. Without a listener, Node would end the agent.
     bytes.on('error', () => undefined)
-    return context.json(await keeper.writeInput(dockId, processId, offset, bytes))
+    const written = keeper.writeInput(dockId, processId, offset, bytes).catch((error: unknown) => {
+      // A caller who leaves in the middle is usual, and no failure of this host.
+      throw bytes.errored ? new AgentRefusal('conflict', 'the input broke off') : error
+    })
+    return context.json(await written)
   })
 }
 

@@ -174,3 +174,24 @@ it('has ended with its sandbox, and its output stays', async () => {
   expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: null, reason: 'dock_ended' })
   expect(await output(started)).toBe('begun\n')
 })
+
+it('reports input that breaks off as the caller’s, and takes the rest', async () => {
+  const started = await start('cat', { stdin: true })
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from('begin ')),
+    pull: (controller) => controller.error(new Error('the link broke')),
+  })
+  const write = async (offset: number, body: BodyInit) =>
+    agent.app.request(pathOf(started, `stdin?offset=${offset}`), {
+      ...{ method: 'POST', body },
+      ...({ duplex: 'half' } as object),
+    })
+  const refused = await write(0, broken)
+  expect([refused.status, await refused.json()]).toEqual([
+    409,
+    { code: 'conflict', message: 'the input broke off' },
+  ])
+  expect((await write(0, 'begin and end')).status).toBe(200)
+  await agent.app.request(pathOf(started, 'stdin/close'), { method: 'POST' })
+  expect(await output(started)).toBe('begin and end')
+})
