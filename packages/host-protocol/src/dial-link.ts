@@ -7,7 +7,7 @@ import { dialBack } from './dial-back.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { createLinkTransport } from './link-transport.ts'
 import type { ConnectHandler } from './serve-connection.ts'
-import { type LinkHandler, serveLink } from './serve-link.ts'
+import { BrokenBody, type LinkHandler, serveLink } from './serve-link.ts'
 
 export type LinkChannel = 'control' | 'bulk'
 
@@ -78,8 +78,11 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
       const session = serveLink(
         duplex,
         { ...options, dialBack: (ticket) => dialBack(options.url, ticket) },
-        (error) =>
-          logger.error({ err: error, channel }, 'handler of a control plane call threw; stream reset'),
+        (error) => {
+          // Usual: a process was removed, or its reader was too slow.
+          if (error instanceof BrokenBody) logger.debug({ err: error, channel }, 'a response broke off')
+          else logger.error({ err: error, channel }, 'handler of a control plane call threw; stream reset')
+        },
       )
       session.once('close', () => socket.terminate())
       socket.once('close', () => session.destroy())

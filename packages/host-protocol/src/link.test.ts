@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createLogger } from '@dock/foundation'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import * as z from 'zod'
 import { type AgentLink, acceptLink } from './accept-link.ts'
@@ -199,6 +199,30 @@ test('a slow reader pauses the producer, and destroying the stream cancels it', 
   stream.destroy()
   await wasAborted
   await expect.poll(() => made.cancelled).toBe(true)
+})
+
+test('a body that fails resets its stream, and only a handler that throws is logged as an error', async () => {
+  const errors = vi.spyOn(logger, 'error')
+  void dial((request) => {
+    if (request.url.endsWith('/throws')) throw new Error('a fault')
+    const pieces = ['begin', null]
+    return new Response(
+      new ReadableStream({
+        pull: (controller) => {
+          const piece = pieces.shift()
+          if (piece) controller.enqueue(Buffer.from(piece))
+          else controller.error(new Error('the keeper ended the reader'))
+        },
+      }),
+    )
+  })
+  const { link } = await arrival(0)
+  const { stream } = await link.stream('GET', '/breaks')
+  await expect(stream.toArray()).rejects.toThrow()
+  expect(errors).not.toHaveBeenCalled()
+  await expect(link.stream('GET', '/throws')).rejects.toThrow()
+  expect(errors).toHaveBeenCalledOnce()
+  errors.mockRestore()
 })
 
 test('an agent that does not read pauses an upload, which then arrives whole', async () => {

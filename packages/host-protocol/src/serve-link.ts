@@ -67,6 +67,11 @@ const requestOf = (stream: ServerHttp2Stream, head: IncomingHttpHeaders, signal:
   })
 }
 
+/** The body of a response failed after its begin. The caller sees a stream that is reset. */
+export class BrokenBody extends Error {
+  override readonly name = 'BrokenBody'
+}
+
 const waitForDrain = (stream: ServerHttp2Stream): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
@@ -101,7 +106,9 @@ const respond = async (stream: ServerHttp2Stream, response: Response): Promise<v
   // A body that waits for its next chunk would not notice that the caller disconnected.
   stream.once('close', () => void reader.cancel().catch(() => undefined))
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw new BrokenBody('the body of a response broke off', { cause })
+    })
     if (stream.destroyed) return
     if (done) break
     if (!stream.write(value)) await waitForDrain(stream)
