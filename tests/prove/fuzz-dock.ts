@@ -22,7 +22,7 @@ import { findGrowth, measureFigures } from './ssh/process-figures.ts'
 const [countText = '2000', seedText = String(Math.floor(Date.now() / 86_400_000))] = process.argv.slice(2)
 const [count, seed] = [Number(countText), Number(seedText)]
 const atOnce = 4
-/** Requests after which the files are made anew: some of them remove everything. */
+/** Requests after which the files are made again: some of them remove everything. */
 const perFolder = 200
 const recentMax = 8
 const printedMax = 10

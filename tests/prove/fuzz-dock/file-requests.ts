@@ -6,7 +6,7 @@ import type { DockRequest } from './dock-request.ts'
 
 export const folder = '/home/user/fuzz'
 
-/** Makes what the paths lead to, anew. */
+/** Makes what the paths lead to, in an empty folder. */
 export const prepareFolder = `
 sudo rm -rf ${folder}
 mkdir -p ${folder}/folder/deep/deeper ${folder}/locked && cd ${folder}
