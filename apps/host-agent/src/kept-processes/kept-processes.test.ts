@@ -181,7 +181,7 @@ it('reports input that breaks off as the caller’s, and takes the rest', async 
     start: (controller) => controller.enqueue(Buffer.from('begin ')),
     pull: (controller) => controller.error(new Error('the link broke')),
   })
-  const write = async (offset: number, body: BodyInit) =>
+  const write = async (offset: number, body: string | ReadableStream<Uint8Array>) =>
     agent.app.request(pathOf(started, `stdin?offset=${offset}`), {
       ...{ method: 'POST', body },
       ...({ duplex: 'half' } as object),
