@@ -32,17 +32,21 @@ const linesOf = (count: number): string =>
 
 /** Reads the whole output by offset, whatever breaks in between. `cut` breaks the present reader. */
 const readOutput = (server: BenchServer, dockId: string, pid: string) => {
-  let seen = Buffer.alloc(0)
+  const pieces: Uint8Array[] = []
+  let length = 0
   let reader = new AbortController()
   const readOn = async (): Promise<boolean> => {
     reader = new AbortController()
-    const url = `${server.admin.baseUrl}/v1/docks/${dockId}/processes/${pid}/output?follow=true&offset=${seen.length}`
+    const url = `${server.admin.baseUrl}/v1/docks/${dockId}/processes/${pid}/output?follow=true&offset=${length}`
     try {
       const headers = { authorization: `Bearer ${server.admin.apiKey}` }
       const response = await fetch(url, { headers, signal: reader.signal })
       if (!response.ok || !response.body) return false
-      if (response.headers.get('x-dock-start-offset') !== String(seen.length)) throw new Error('a gap')
-      for await (const chunk of response.body) seen = Buffer.concat([seen, chunk])
+      if (response.headers.get('x-dock-start-offset') !== String(length)) throw new Error('a gap')
+      for await (const piece of response.body) {
+        pieces.push(piece)
+        length += piece.length
+      }
       return true
     } catch (error) {
       if (error instanceof Error && error.message === 'a gap') throw error
@@ -51,10 +55,10 @@ const readOutput = (server: BenchServer, dockId: string, pid: string) => {
   }
   const done = (async () => {
     while (!(await readOn())) await delay(100)
-    return seen.toString()
+    return Buffer.concat(pieces).toString()
   })()
   done.catch(() => undefined)
-  return { done, cut: () => reader.abort(), length: () => seen.length }
+  return { done, cut: () => reader.abort() }
 }
 
 /** Waits until the process has a successor that serves. */
