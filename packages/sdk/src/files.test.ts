@@ -66,6 +66,14 @@ it('goes on within the part that was asked for', async () => {
   expect(ranges).toEqual(['bytes=100-199', 'bytes=110-199'])
 })
 
+it.each([{ end: 0 }, { start: 7, end: 7 }, { start: 7, end: 3 }])(
+  'reads the empty part %j without a request',
+  async (part) => {
+    expect(await files.read('a', part)).toHaveLength(0)
+    expect(ranges).toEqual([])
+  },
+)
+
 it.each([
   [
     'has another version',

@@ -32,14 +32,17 @@ const placeOf = ({ headers }: Response): { from: number; to: number } => {
 const changed = (path: string): DockError =>
   new DockError('file_changed', `${path} changed while it was read. Read it again.`)
 
-/** Yields the bytes. A break is repaired if the service names the version of the file (`ETag`), which includes its size. */
+/**
+ * Yields the bytes. A break is repaired if the service names the version of the file (`ETag`), which includes its size.
+ * No header asks for zero bytes, so an empty part is read without a request.
+ */
 export async function* readFile(
   client: Client,
   params: { id: string },
   path: string,
   { start, end, signal, onOpen }: ReadOptions,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
-  if (start !== undefined && start === end) return
+  if (end !== undefined && end <= (start ?? 0)) return
   const patience = new Patience(signal)
   let first: { version: string | null; to: number } | undefined
   let at = start ?? 0
