@@ -1,7 +1,7 @@
 /**
  * script/prove images: on a fresh data folder, builds an own image from packages and a script, one from a tarball, and
  * the development image while Dock runs. A new version of the own image is built: Docks of the older one boot, resume and branch as they
- * were, new Docks and warm ones have the new version.
+ * were, new Docks and warm ones have the new version. The image from the tarball is removed, also from a second host.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { listWarmSandboxes, print, usualSize } from '../../bench/parts/bench-server.ts'
 import { deleteDock, run } from '../e2e/support/dock.ts'
+import { agentOf, createMachine, joinToken } from '../e2e/support/second-machine.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
 
 const exec = promisify(execFile)
@@ -24,11 +25,13 @@ const check = (what: string, holds: boolean, detail = ''): void => {
 }
 
 /** Runs script/image for the server. Returns what it printed. */
-const buildImage = async ({ dataDir }: Server, name: string): Promise<string> => {
+const buildImage = async ({ dataDir, admin }: Server, name: string, ...flags: string[]): Promise<string> => {
   const startedAt = Date.now()
-  const env = { ...process.env, DOCK_DATA_DIR: dataDir }
-  const { stdout } = await exec(join(checkout, 'script/image'), [name], { env, maxBuffer: 2 ** 24 })
-  print(`        script/image ${name}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s, ${stdout.trim()}`)
+  const env = { ...process.env, DOCK_DATA_DIR: dataDir, DEFAULT_IMAGE: admin.image }
+  const { stdout } = await exec(join(checkout, 'script/image'), [...flags, name], { env, maxBuffer: 2 ** 24 })
+  print(
+    `        script/image ${[...flags, name].join(' ')}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s, ${stdout.trim()}`,
+  )
   return stdout
 }
 
@@ -107,6 +110,58 @@ const useTarball = async (server: Server): Promise<void> => {
   await deleteDock(server, id)
 }
 
+/** Removes the image that `useTarball` made, which a second host has received by then. */
+const useRemoval = async (server: Server, port: number): Promise<void> => {
+  const { client, dataDir } = server
+  const machine = await createMachine(41)
+  const hostDir = await newDataDir()
+  const host = await machine.joinAsHost(
+    hostDir,
+    `http://${machine.address}:${port}`,
+    await joinToken(dataDir),
+  )
+  try {
+    const received = async (): Promise<string[]> =>
+      readdir(join('/proc', String(await agentOf(hostDir)), 'root', hostDir, 'host/pool/images')).catch(
+        () => [],
+      )
+    const until = async (holds: () => Promise<boolean>): Promise<boolean> => {
+      for (const deadline = Date.now() + 180_000; Date.now() < deadline; await delay(500))
+        if (await holds()) return true
+      return false
+    }
+    check(
+      'a second host receives the own image',
+      await until(async () => (await received()).includes('exported')),
+    )
+    const kept = await createFrom(server, 'exported', 'kept')
+    await run(server, kept.id, 'echo mine > file')
+    const refused = await buildImage(server, server.admin.image, '--remove').catch(
+      (error: { stderr?: string }) => error.stderr ?? '',
+    )
+    check('the default image is not removed', refused.includes('is the default'), refused.trim())
+    await buildImage(server, 'exported', '--remove')
+    check('GET /v1/images shows the removed image no more', (await imageOf(server, 'exported')) === undefined)
+    const code = await createFrom(server, 'exported', 'late').then(
+      () => 'created',
+      (error: { code?: string }) => error.code,
+    )
+    check('a create from it is refused', code === 'image_unknown', code)
+    check(
+      'the second host deletes it',
+      await until(async () => !(await received()).some((name) => name.includes('exported'))),
+    )
+    await client.call('stopDock', { params: { id: kept.id }, body: {} })
+    await client.call('resumeDock', { params: { id: kept.id }, body: {} })
+    check('a Dock made from it stops and resumes', (await run(server, kept.id, 'cat file')) === 'mine\n')
+    await deleteDock(server, kept.id)
+  } finally {
+    await host.interrupt()
+    await machine.remove()
+    await removeDataDir(hostDir)
+  }
+}
+
 /** The default image of this server is an own one, so that the warm pool holds it. */
 const useVersions = async (server: Server): Promise<void> => {
   const { client } = server
@@ -181,10 +236,13 @@ await mkdir(cache, { recursive: true })
 await copyFile(lean.stdout.trim(), join(cache, basename(lean.stdout.trim())))
 process.env.DOCK_IMAGE_CACHE = cache
 await writeRecipe({ dataDir }, 'own', recipe)
-const server = await startServer(dataDir, await freePort(), { DEFAULT_IMAGE: 'own', DOCK_WARM_POOL: '3' })
+const port = await freePort()
+const settings = { DEFAULT_IMAGE: 'own', DOCK_WARM_POOL: '3', DOCK_BIND: '0.0.0.0' }
+const server = await startServer(dataDir, port, { ...settings, DOCK_COPY_MIB_PER_SECOND: '1000' })
 try {
   await useVersions(server)
   await useTarball(server)
+  await useRemoval(server, port)
   await useDevImage(server)
 } finally {
   await server.interrupt()

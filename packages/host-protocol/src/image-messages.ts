@@ -3,6 +3,7 @@
  * the routes for captures.
  */
 import * as z from 'zod'
+import { epoch } from './messages.ts'
 
 /** The digest of a published version: `diskDigest` of the copy format. */
 export const imageDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
@@ -17,3 +18,6 @@ export const receiveImage = z.strictObject({
   digest: imageDigest,
 })
 export type ReceiveImage = z.infer<typeof receiveImage>
+
+/** POST /images/:name/remove: removes the image if this is its version. Docks made from it keep their disks. Returns `{}`. */
+export const removeImage = z.strictObject({ digest: imageDigest, epoch: epoch.optional() })

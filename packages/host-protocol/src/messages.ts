@@ -16,7 +16,7 @@ import { warmPoolSizeMax, warmSandbox } from './warm-pool-messages.ts'
 const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
 /** The epoch of the instance that ordered the destruction. An order from an earlier epoch is refused. */
-const epoch = z.number().int().min(0)
+export const epoch = z.number().int().min(0)
 const command = { operationId: z.string(), generation }
 
 /** Maximum bytes of one line of events. */

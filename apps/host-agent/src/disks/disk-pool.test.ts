@@ -267,6 +267,23 @@ describe('a version of an image', () => {
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })
 
+  it('is removed with its resized copies, unless it has another version by now', async () => {
+    await receive('sha256:1', 'first')
+    await pool.create('a', { from: { image: 'arrived' }, diskGiB: 1 })
+    const folders = async () => [
+      ...(await readdir(join(poolDir, 'images'))),
+      ...(await readdir(join(poolDir, 'variants'))).filter((each) => each.startsWith('arrived@')),
+    ]
+    expect(await folders()).toHaveLength(3)
+    await pool.removeImage('arrived', 'sha256:2')
+    expect(await folders()).toHaveLength(3)
+    await pool.removeImage('arrived', 'sha256:1')
+    await pool.removeImage('arrived', 'sha256:1')
+    expect(await folders()).toEqual(['small'])
+    expect(await pool.has('a')).toBe(true)
+    await pool.remove('a')
+  })
+
   it('leaves nothing incomplete when the agent is killed while receiving it', async () => {
     await receive('sha256:1', 'first')
     for (const name of ['.new-arrived', '.new-former-arrived'])

@@ -11,6 +11,7 @@ import { diskBytesOf } from '@dock/host-protocol'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/host-resources.ts'
 import { imagePath, listImages, readVersionFile } from '../images/list-images.ts'
 import { receiveImage } from '../images/receive-image.ts'
+import { removeImage } from '../images/remove-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, partialPrefix, sizedImage } from './clone-disk.ts'
@@ -229,6 +230,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         demandRoom()
         await receiveImage(await kernel(), poolDir, name, arriving, demandRoom)
       }),
+    removeImage: (name, version) =>
+      serial(`arriving ${name}`, async () => removeImage(await kernel(), poolDir, name, version)),
     room,
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))

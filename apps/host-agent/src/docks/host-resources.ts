@@ -77,6 +77,8 @@ export type DiskPool = {
   imageFile(name: string): Promise<string>
   /** Receives a version of an image. Docks are made from the former version until the new one is complete. */
   receiveImage(name: string, arriving: ArrivingImage): Promise<void>
+  /** Removes an image if it has this version. Disks that were made from it stay. */
+  removeImage(name: string, version: string): Promise<void>
   /** Returns the pool's present free space without waiting. */
   room(): PoolRoom
   /**

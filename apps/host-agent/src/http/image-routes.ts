@@ -15,7 +15,7 @@ import { parse, readBody } from './read-request.ts'
 const nameOf = (context: Context): string =>
   parse(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,63}$/), context.req.param('name'))
 
-export function addImageRoutes(app: Hono, { disks, copyPace }: HostView): void {
+export function addImageRoutes(app: Hono, { disks, copyPace, instance }: HostView): void {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/images/:name/chunk-names', limited, async (context) => {
@@ -45,6 +45,13 @@ export function addImageRoutes(app: Hono, { disks, copyPace }: HostView): void {
           throw new ChunkDamaged(`the received disk does not match ${name} ${digest}`)
       },
     })
+    return context.json({})
+  })
+
+  app.post('/images/:name/remove', async (context) => {
+    const { digest, epoch } = await readBody(context, protocol.removeImage)
+    await instance.requireCurrent(epoch)
+    await disks.removeImage(nameOf(context), digest)
     return context.json({})
   })
 }

@@ -16,7 +16,7 @@ import {
 
 type DiskCalls = Pick<HostGateway, 'nameChunks' | 'sealChunks'>
 type CaptureCalls = DiskCalls & Pick<HostGateway, 'restoreCapture'>
-type ImageCalls = Pick<HostGateway, 'nameImageChunks' | 'sealImageChunks' | 'sendImage'>
+type ImageCalls = Pick<HostGateway, 'nameImageChunks' | 'sealImageChunks' | 'sendImage' | 'removeImage'>
 
 /** `content` returns the disk, which consists of one chunk. */
 const fakeDisks = (content: (hostId: string, id: string) => Buffer): DiskCalls => ({
@@ -79,6 +79,9 @@ export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls
       if (diskDigest(diskBytes, filled) !== digest)
         throw new HostRefused('damaged', 'the disk does not match the digest')
       images.set(hostId, (images.get(hostId) ?? new Map()).set(image, disk))
+    },
+    removeImage: async (hostId, image) => {
+      images.get(hostId)?.delete(image)
     },
   }
 }

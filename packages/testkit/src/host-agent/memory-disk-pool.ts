@@ -116,6 +116,9 @@ export function createMemoryDiskPool(
       await step('receiveImage')
       images.set(name, digest)
     },
+    removeImage: async (name, version) => {
+      if (images.get(name) === version) images.delete(name)
+    },
     room: () => ({ totalBytes, freeBytes, reserveBytes }),
     setFree: (bytes) => {
       freeBytes = bytes

@@ -22,6 +22,7 @@ import {
   keepWarmPool,
   keptInstance,
   type LinkChannel,
+  removeImage,
   setupDock,
   setupOutcome,
   startDock,
@@ -153,6 +154,9 @@ export function createFleetGateway(
     destroyCapture: async (host, capture, operationId) => {
       const body = { operationId, epoch: epoch() }
       await order(host, `/captures/${capture}/destroy`, destroyCapture, empty, body, command)
+    },
+    removeImage: async (host, image, digest) => {
+      await order(host, `/images/${image}/remove`, removeImage, empty, { digest, epoch: epoch() }, command)
     },
     readCaptureNote: (host, capture) =>
       call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),

@@ -117,6 +117,8 @@ export type HostGateway = HostConnections &
       disk: ReceiveImage,
       frames: AsyncIterable<Uint8Array>,
     ): Promise<void>
+    /** Removes an image from the host if it has this version. */
+    removeImage(hostId: string, image: string, digest: string): Promise<void>
     /** Creates a capture from frames of the copy format. */
     restoreCapture(
       hostId: string,

@@ -59,7 +59,7 @@ export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts
 export { readHostVersions } from './host-versions.ts'
 export { listHosts, readHost } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
-export { noteImage } from './note-image.ts'
+export { forgetImage, noteImage } from './note-image.ts'
 export {
   hostCandidate,
   type PlacementPolicy,

@@ -11,3 +11,9 @@ export async function noteImage(
     image_versions = image_versions || jsonb_build_object(${name}::text, ${digest}::text)
     where id = ${hostId}`.execute(db)
 }
+
+/** Records that a host has removed an image. */
+export async function forgetImage(db: Db, hostId: string, name: string): Promise<void> {
+  await sql`update hosts set images = array_remove(images, ${name}), image_versions = image_versions - ${name}::text
+    where id = ${hostId}`.execute(db)
+}

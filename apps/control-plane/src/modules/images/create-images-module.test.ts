@@ -6,13 +6,13 @@ import { createLogger, newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { type CopyContext, copyKeysColumn, defaultCopySettings, sweepCopies } from '../copies/index.ts'
 import { markBuilder } from '../hosts/index.ts'
 import { checkIntervalMs, versionGraceMs } from './create-images-module.ts'
-import { createImagesModule, type ImagesModule } from './index.ts'
+import { createImagesModule, type ImagesModule, listBuildersOf, removeVersions } from './index.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await sql`truncate organizations, users, hosts, join_tokens, image_versions, copies, copy_chunks, copy_keys,
+  await sql`truncate organizations, users, hosts, join_tokens, image_versions, removed_images, copies, copy_chunks, copy_keys,
     data_keys     cascade`.execute(database.db)
   world = await createTestWorld(database.db)
   folder = await mkdtemp(join(tmpdir(), 'images-'))
@@ -248,6 +248,63 @@ it('is not in the catalog if only a host that is no builder has it', async () =>
     where id = ${second}`.execute(world.db)
   await images.run()
   expect((await images.listBuilt()).map(({ name }) => name)).toEqual(['debian-13'])
+})
+
+describe('an image that the operator removed', () => {
+  const remove = async (): Promise<void> => {
+    world.host.images.set(builder, new Map())
+    await sql`update hosts set image_versions = '{}', images = '{}' where id = ${builder}`.execute(world.db)
+    await removeVersions(world.db, 'debian-13', world.clock.now())
+  }
+
+  it('leaves the catalog, the hosts and the object store', async () => {
+    await addSecond()
+    await images.run()
+    expect(await listBuildersOf(world.db, 'debian-13')).toEqual([{ id: builder, state: 'online' }])
+    await remove()
+    expect(await listBuildersOf(world.db, 'debian-13')).toEqual([])
+    expect(await images.listBuilt()).toEqual([])
+    await images.run()
+    expect(await onSecond()).toEqual({ disk: undefined, version: undefined, names: [] })
+    await sweepCopies(context)
+    world.clock.advance(versionGraceMs + 1)
+    await sweepCopies(context)
+    expect(await chunkFiles()).toEqual([])
+  })
+
+  it('is removed from a host that was away, and from no host that has another version', async () => {
+    await addSecond()
+    await images.run()
+    const hosts = sql<{
+      version: string
+    }>`select image_versions ->> 'debian-13' as version from hosts where id = ${second}`
+    const { version } = (await hosts.execute(world.db)).rows[0]!
+    await sql`update hosts set state = 'offline' where id = ${second}`.execute(world.db)
+    await remove()
+    await images.run()
+    expect((await onSecond()).disk).toBe('disk one')
+    await sql`update hosts set state = 'online', image_versions = '{"debian-13": "built:mine"}'
+      where id = ${second}`.execute(world.db)
+    await images.run()
+    expect((await onSecond()).disk).toBe('disk one')
+    await sql`update hosts set image_versions = ${JSON.stringify({ 'debian-13': version })}::jsonb
+      where id = ${second}`.execute(world.db)
+    await images.run()
+    expect((await onSecond()).disk).toBeUndefined()
+  })
+
+  it('can be built and published again', async () => {
+    await addSecond()
+    await images.run()
+    await remove()
+    await images.run()
+    world.host.images.set(builder, new Map([['debian-13', 'disk one']]))
+    await builtAs('built:one')
+    await images.run()
+    expect((await onSecond()).disk).toBe('disk one')
+    await images.run()
+    expect((await onSecond()).disk).toBe('disk one')
+  })
 })
 
 it('keeps the digest with which it was published', async () => {

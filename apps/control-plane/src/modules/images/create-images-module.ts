@@ -3,6 +3,8 @@
  * to the object store like that of a Snapshot, under keys of the instance, and its version is identified by a digest. Hosts
  * that did not build the image receive the current version.
  *
+ * An operator removes an image with script/image --remove. Hosts that have a removed version are told to remove it.
+ *
  * Only hosts that an operator marked as builders publish. Otherwise any host could replace the disk from which everybody's
  * Docks start, or add images to the catalog. Each pass reads the state again and is idempotent.
  */
@@ -10,7 +12,7 @@ import { ServiceError } from '@dock/contract'
 import { diskDigest } from '@dock/copy-format'
 import { createTimers } from '../../engine/index.ts'
 import { type CopyContext, findVerifiedCopy, readCopy, takeCopy } from '../copies/index.ts'
-import { HostUnreachable, noteImage } from '../hosts/index.ts'
+import { forgetImage, HostUnreachable, noteImage } from '../hosts/index.ts'
 import {
   beginVersion,
   dropUnneededVersions,
@@ -18,6 +20,7 @@ import {
   type ImageVersion,
   listBuiltImages,
   listHostImages,
+  listRemoved,
   listVersions,
   saveDigest,
 } from './image-store.ts'
@@ -116,9 +119,18 @@ export function createImagesModule(context: CopyContext): ImagesModule {
     return [...found.values()]
   }
 
+  const remove = async (hostId: string, name: string, digest: string): Promise<void> => {
+    await gateway.removeImage(hostId, name, digest)
+    await forgetImage(db, hostId, name)
+    logger.info({ image: name, digest, hostId }, 'image removed from a host')
+  }
+
   const attempt = async (work: Promise<void>, what: Record<string, string>): Promise<void> => {
     await work.catch((error: unknown) =>
-      logger.error({ err: error, ...what }, 'an image could not be published or delivered; retrying'),
+      logger.error(
+        { err: error, ...what },
+        'an image could not be published, delivered or removed; retrying',
+      ),
     )
   }
 
@@ -127,6 +139,10 @@ export function createImagesModule(context: CopyContext): ImagesModule {
     for (const { hostId, name, builtAs } of unpublished(hosts, await listVersions(db)))
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
     const versions = await listVersions(db)
+    const removed = await listRemoved(db)
+    for (const { id: hostId, versions: had } of hosts)
+      for (const { name, digest } of removed)
+        if (had[name] === digest) await attempt(remove(hostId, name, digest), { image: name, hostId })
     for (const { id: hostId, versions: had } of hosts)
       for (const name of new Set(versions.map((version) => version.name))) {
         const current = currentOf(versions, name)

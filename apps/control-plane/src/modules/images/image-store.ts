@@ -64,6 +64,32 @@ export async function saveDigest(db: Db, id: string, digest: string): Promise<vo
   await sql`update image_versions set digest = ${digest} where id = ${id} and digest is null`.execute(db)
 }
 
+/** Returns the hosts, also silent ones, that may publish the image because they are builders and have built it. */
+export async function listBuildersOf(db: Db, name: string): Promise<{ id: string; state: string }[]> {
+  return (
+    await sql<{ id: string; state: string }>`select id, state from hosts
+      where is_builder and image_versions ->> ${name}::text like 'built:%' order by created_at, id`.execute(
+      db,
+    )
+  ).rows
+}
+
+/** Deletes all versions of an image, and records those that hosts may have. A sweep of copies removes the objects. */
+export async function removeVersions(db: Db, name: string, now: Date): Promise<void> {
+  await sql`
+    with gone as (delete from image_versions where name = ${name} returning digest)
+    insert into removed_images (digest, name, removed_at) select digest, ${name}, ${now} from gone
+    where digest is not null on conflict (digest) do nothing`.execute(db)
+}
+
+/** Returns the published versions that were removed and not published again. */
+export async function listRemoved(db: Db): Promise<{ name: string; digest: string }[]> {
+  return (
+    await sql<{ name: string; digest: string }>`select name, digest from removed_images r
+      where not exists (select 1 from image_versions v where v.digest = r.digest) order by digest`.execute(db)
+  ).rows
+}
+
 /**
  * Deletes versions from before `before` that are not current, that no Dock was created from and that no host has. Snapshots
  * and Templates need no check, because they belong to a Dock. A sweep of copies removes the objects. Returns the names.
