@@ -1,6 +1,6 @@
 /**
  * script/prove editors [part...]: uses a real Dock as editors and people do, through OpenSSH: VS Code in a browser, a
- * Remote-SSH style bootstrap, a terminal under tmux, JetBrains and Zed, git and rsync, and the recipes of docs/ssh.md. Each part prints one line.
+ * Remote-SSH style bootstrap, a terminal under tmux, JetBrains and Zed, git and rsync. Each part prints one line.
  * Pictures of VS Code are left in the folder that the proof names. Exits with 1 if a part failed.
  */
 import { mkdtemp } from 'node:fs/promises'
@@ -10,7 +10,6 @@ import { print } from '../../bench/parts/bench-server.ts'
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { proveGit, proveRsync } from './editors/git-and-rsync.ts'
 import { proveInteractive } from './editors/interactive.ts'
-import { proveRecipes } from './editors/recipes.ts'
 import { proveRemoteSsh } from './editors/remote-ssh.ts'
 import { proveJetBrains, proveZed } from './editors/remote-tools.ts'
 import { createSetting, type Setting } from './editors/setting.ts'
@@ -25,7 +24,6 @@ const parts: Record<string, (setting: Setting) => Promise<string>> = {
   zed: proveZed,
   git: proveGit,
   rsync: proveRsync,
-  recipes: proveRecipes,
 }
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
 const unknown = wanted.filter((name) => !parts[name])
