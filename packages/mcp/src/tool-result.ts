@@ -9,10 +9,10 @@ export const resultCharactersMax = 30_000
 /** The most characters of data in a result. The rest is for the first block. */
 export const dataCharactersMax = 24_000
 
-/** Returns a result, and holds the limit whatever a tool gives. */
+/** Returns a result, and holds the limit whatever a tool gives. Facts may contain what the service says, so they are made visible. */
 export function toolResult(facts: string, ...data: readonly string[]): CallToolResult {
   let left = resultCharactersMax
-  const content = [facts, ...data].map((text) => {
+  const content = [visibleText(facts), ...data].map((text) => {
     const clipped = clipEnd(text, left)
     left -= clipped.length
     return { type: 'text' as const, text: clipped }
