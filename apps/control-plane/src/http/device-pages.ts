@@ -32,6 +32,9 @@ export type DevicePagesOptions = {
 const path = '/device'
 const access: PersonAccess = { credentials: 'session', scope: 'person' }
 const codeLengthMax = 32
+/** A provider says why only in words of its own. */
+const refused =
+  'The provider did not sign you in, or no account here belongs to that person. Try another way.'
 
 const here = (code: string): string => (code === '' ? path : `${path}?${new URLSearchParams({ code })}`)
 const redirect = (to: string, cookies: readonly string[] = []): Response => {
@@ -97,9 +100,9 @@ export function addDevicePages(app: Hono<HttpEnvironment>, options: DevicePagesO
   const withProvider = async (context: Context<HttpEnvironment>, code: string, provider: string) => {
     const callbackURL = `${apiUrl}${here(code)}`
     const response = await signIn(context, '/sign-in/social', {
-      provider,
-      callbackURL,
-      disableRedirect: true,
+      ...{ provider, callbackURL, disableRedirect: true },
+      // It gets the reason as `error`.
+      errorCallbackURL: callbackURL,
     })
     const { url } = response.ok ? ((await response.json()) as { url?: unknown }) : {}
     if (typeof url !== 'string' || !/^https?:/.test(url))
@@ -125,7 +128,12 @@ export function addDevicePages(app: Hono<HttpEnvironment>, options: DevicePagesO
     serve(async (context) => {
       const code = (context.req.query('code') ?? '').slice(0, codeLengthMax)
       const person = await personOf(context.req.raw)
-      if (!person) return signInPage(code, socialProviders)
+      if (!person)
+        return signInPage(
+          code,
+          socialProviders,
+          context.req.query('error') === undefined ? undefined : refused,
+        )
       if (code === '') return codePage(person.email)
       const found = await approval.find(person, code)
       if (!found)
