@@ -1,5 +1,6 @@
 /** The documentation as a browser sees it: built by its script, served by the control plane, read in Chromium. */
 import { execFile } from 'node:child_process'
+import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { openChromium, startControlPlaneWithHost } from '@dock/testkit'
@@ -81,6 +82,56 @@ it('finds a route and opens it, by keyboard', async () => {
   await page.waitForURL('**/docs/reference/docks/#unexposePort')
   expect(await page.locator('#unexposePort').textContent()).toBe('Stop exposing a port')
   expect(problems).toEqual([])
+})
+
+it('shows what somebody searches for as text, and stays usable', async () => {
+  const { page, problems } = await open('/docs/files/', 1280)
+  const hostile = [
+    '<img src=x onerror=document.title=1>',
+    '"><script>document.title=1</script>',
+    'javascript:document.title=1',
+    '__proto__ constructor',
+    '(((((a+)+)+)+)+$ [',
+    'x'.repeat(20_000),
+    '\u202e\u0000\ud800',
+  ]
+  for (const words of hostile) {
+    await page.locator('#search').fill(words)
+    await page.keyboard.press('Enter')
+  }
+  await page.locator('#search').fill('unexposePort')
+  await page.locator('#results a[href="/docs/reference/docks/#unexposePort"]').waitFor()
+  expect(await page.title()).toContain('Files in a Dock')
+  expect(page.url()).toBe(`${base}/docs/files/`)
+  expect(problems).toEqual([])
+})
+
+it('sends no file for a path that leads out of it, over a connection that changes nothing of the path', async () => {
+  const raw = (path: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(base).port), '127.0.0.1')
+      let said = ''
+      socket.setEncoding('latin1').on('data', (text) => {
+        said += text
+      })
+      socket.on('error', reject).on('close', () => resolve(said))
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    })
+  expect(await raw('/docs/files/')).toMatch(/^HTTP\/1\.1 200 /)
+  for (const path of [
+    ...['/docs/../../../../etc/passwd', '/docs/..%2f..%2f..%2fetc/passwd', '/docs/%2e%2e/%2e%2e/etc/passwd'],
+    ...[
+      '/docs/assets/../manifest.json',
+      '/docs/manifest.json',
+      '//docs/../etc/passwd',
+      '/docs/files/..%00/index.html',
+    ],
+    ...['/docs/.git/config', '/docs/..\\..\\package.json'],
+  ]) {
+    const answer = await raw(path)
+    expect([path, /^HTTP\/1\.1 (400|404) /.test(answer)]).toEqual([path, true])
+    expect(answer).not.toMatch(/root:x:|"immutable"|workspaces/)
+  }
 })
 
 it('fits a phone, where the menu opens on request', async () => {

@@ -58,6 +58,23 @@ test('reads only what the manifest names', async () => {
     '/docs/index.html.br',
   ])
     expect((await get(path)).status, path).toBe(404)
+  const hostile = [
+    ...['..%2f..%2fetc/passwd', '%2e%2e/%2e%2e/etc/passwd', '..%5c..%5cetc%5cpasswd', '.%00./secret.html'],
+    ...[
+      '/etc/passwd',
+      '//evil.test',
+      '%2f%2fevil.test/',
+      '__proto__',
+      'constructor/',
+      'index.html%00',
+      'index.html/',
+    ],
+    ...['%c0%ae%c0%ae/secret.html', '%', '%ff', 'x'.repeat(9000), 'files//index.html', './../secret.html'],
+  ]
+  for (const path of hostile) {
+    const response = await get(`/docs/${path}`)
+    expect([path, response.status, response.headers.get('location')]).toEqual([path, 404, null])
+  }
   const moved = await get('/docs/files')
   expect([moved.status, moved.headers.get('location')]).toEqual([301, '/docs/files/'])
 })
