@@ -1,3 +1,50 @@
+const passes = {
+  safeForThirdParties: 'True: nothing below is passed to Docks, whatever the switches say.',
+  passGithub: 'Clone the repositories into Docks.',
+  passSecrets: 'Write the variables and secret files into Docks.',
+  passDockCredentials:
+    'Give each Dock a `DOCK_API_KEY` that acts as its creator. It is revoked when the Dock stops.',
+  passAgentsCredentials: 'Fill in missing keys of coding agents from those of the organization.',
+}
+
+const usage = {
+  cpuPercent: '100 is one processor in full use.',
+  memLimit: 'The memory of the Dock in bytes.',
+  diskBytes: 'Bytes in use on its disk.',
+  rxBytes: 'Bytes received since the Dock booted.',
+  txBytes: 'Bytes sent since the Dock booted.',
+}
+
+const amounts = {
+  vcpuSeconds: 'Processors of running Docks, times seconds.',
+  memoryMiBSeconds: 'Memory of running Docks in MiB, times seconds.',
+  diskGiBSeconds: 'Disks of Docks in GiB, times seconds.',
+  snapshotMiBSeconds: 'Sizes of Snapshots in MiB, times seconds.',
+  costMicros: 'Millionths of the currency.',
+}
+
+const hostFields = {
+  address: 'Where its last connection came from. Nothing depends on it.',
+  cpuFamily: 'Vendor, family and model. Hosts with the same value run the same binaries.',
+  maxDocks: 'The most Docks that it takes.',
+  usedDocks: 'Docks that are placed on it, running or about to run.',
+  lastHeartbeatAt: '`null`: it has never reported.',
+}
+
+const webhook = {
+  secretPrefix: 'The first characters of the signing secret.',
+  disabled: 'True after the receiver responded with 410.',
+}
+
+const limitMeanings = {
+  docks: 'Docks that take room on a host.',
+  cpus: 'Processors of these Docks together.',
+  memoryMiB: 'Memory of these Docks together.',
+  diskGiB: 'Disks of these Docks together.',
+  storedGiB: 'Compressed bytes of Snapshots and Templates.',
+  repositories: 'Repositories of one Environment.',
+}
+
 /** What fields mean, by object and field, where the name does not say it. */
 export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   CreateDockBody: {
@@ -30,6 +77,10 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
     fromTemplate: 'The Template from which it was made.',
     ip: 'Its address on the host.',
     setupError: 'Why the setup failed.',
+    hostId: 'The machine that runs it, or ran it last.',
+    billingPausedAt: 'Since when nothing is charged, because a stop failed.',
+    lastSnapshotAt: 'When its latest completed Snapshot was taken.',
+    image: 'The image from which its disk was made.',
   },
   Run: {
     agent: 'The coding agent that works.',
@@ -75,13 +126,108 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
   },
   PortEntry: { url: '`null` if hosted ports are off.' },
   CreatedApiKey: { apiKey: 'The key itself. It is shown only here.' },
-  CreatedWebhookEndpoint: { secret: 'It signs the deliveries, and is shown only here.' },
-  WebhookEndpoint: {
-    secretPrefix: 'The first characters of the signing secret.',
-    disabled: 'True after the receiver responded with 410.',
+  ApiKey: {
+    keyPrefix: 'The first characters of the key, by which people recognize it.',
+    lastUsedAt: '`null`: never used. May be a minute late.',
   },
-  DeliveryAttempt: { status: 'The HTTP status of the receiver; `null` if it did not respond.' },
-  Environment: { varNames: 'The names of its variables, never their values.' },
+  CreatedWebhookEndpoint: { ...webhook, secret: 'It signs the deliveries, and is shown only here.' },
+  WebhookEndpoint: webhook,
+  DeliveryAttempt: {
+    status: 'The HTTP status of the receiver; `null` if it did not respond.',
+    error: 'Why there is no status.',
+    eventId: 'The same in each attempt to deliver the event.',
+  },
+  Environment: {
+    ...passes,
+    varNames: 'The names of its variables, never their values.',
+    isDefault: 'True: creates that name no Environment use it.',
+    currentVersion: 'Each change of its contents makes a version. Docks keep theirs until they are upgraded.',
+  },
+  DescribedVersion: { ...passes, dockCount: 'Docks that use this version.' },
+  EnvironmentVersion: { dockCount: 'Docks that use this version.' },
+  UpdateEnvironmentBody: passes,
+  EnvironmentRepository: {
+    repositoryId: 'Its number at the provider.',
+    fullName: 'As `owner/name`.',
+    baseBranch: 'The branch that is cloned. `null`: the default branch of the repository.',
+  },
+  AddEnvironmentRepositoryBody: {
+    repositoryId: 'Its number at the provider.',
+    fullName: 'As `owner/name`.',
+    baseBranch: 'The branch that is cloned. Default: the default branch of the repository.',
+    setupScript: 'Runs in the clone, once for each Dock.',
+  },
+  ReplaceEnvironmentSecretsBody: {
+    envContents: 'Lines of `NAME=value`; empty lines and lines with `#` are skipped. Left out: no variables.',
+    secretFiles: 'Left out: no secret files.',
+  },
+  SecretFile: { path: 'Relative to the work folder, and inside it.' },
+  UpgradeEnvironmentBody: { dockIds: 'Docks that change to the current version.' },
+  DockSample: { ...usage, source: 'The runtime that measured it.', memBytes: 'Memory in use.' },
+  StatsAggregate: usage,
+  SeriesPoint: usage,
+  WindowStats: { samples: 'How many samples the window has.' },
+  DockStats: { sample: 'The latest sample; `null` if there is none.' },
+  UsageAmounts: amounts,
+  UsageDay: { ...amounts, closed: 'True: its figures never change.' },
+  BillingPlan: {
+    currency: 'As in ISO 4217.',
+    concurrentDocks: '`null`: no limit.',
+    concurrentFastRuns: '`null`: no limit.',
+    monthlyBudgetMicros: 'Millionths of the currency. `null`: no limit.',
+  },
+  OrganizationLimitValues: limitMeanings,
+  OrganizationLimitUsage: {
+    ...limitMeanings,
+    repositories: 'Repositories of the Environment that has most.',
+  },
+  Organization: {
+    seats: 'The most members and pending invitations together.',
+    slug: 'Its name in addresses.',
+  },
+  Config: {
+    authProviders: '`credential` is email and password.',
+    mailDelivery: '`log`: mails become files on the server.',
+    appUrl: 'Where the dashboard is.',
+    chatgptSignIn: 'True if a hosted assistant can be connected.',
+  },
+  Identity: {
+    providers: 'How this person can sign in.',
+    instanceAdmin: 'True if this person may see hosts and plans.',
+  },
+  LoginConnection: {
+    id: 'As `provider:identifier`.',
+    primary: 'True for email and password, which cannot be removed.',
+  },
+  Notification: { eventId: 'The event that it tells of.', linkPath: 'The page of the dashboard about it.' },
+  HostSummary: hostFields,
+  HostDetail: {
+    ...hostFields,
+    runs: 'Sandboxes that the host reports.',
+    orphans: 'Reported sandboxes that match no Dock. They are ended.',
+  },
+  HostCredential: { credential: 'Identifies the host from now on. It is shown only here.' },
+  SignalDockProcessBody: {
+    signal: 'Its name without `SIG`.',
+    target: 'Only the process, its process group (the default), or the process with all that it started.',
+  },
+  DeviceCode: {
+    deviceCode: 'Proves that the machine asked. Keep it secret.',
+    userCode: 'The person compares it with the one on the page.',
+    verificationUrlComplete: 'The page with the code already entered.',
+    intervalSeconds: 'How long the machine waits between two requests.',
+  },
+  Image: { available: 'True if a Dock can start from it now.' },
+  Snapshot: {
+    runtime: 'Only this runtime can boot it. `null`: any.',
+    sizeBytes: 'What it takes on its disk.',
+  },
+  Template: { sourceDockId: 'The Dock that was frozen. It cannot be deleted before the Template.' },
+  TerminalTicket: { ticket: 'Opens one WebSocket at the same path.' },
+  TimelineEntry: {
+    through: 'How the change came, such as `api`, `timer` or `host`.',
+    why: 'The reason, such as `ttl`.',
+  },
   Installation: {
     installationId: 'The number of the installation at GitHub.',
     repos: 'The repositories that are linked to this workspace, as `owner/name`.',
