@@ -95,8 +95,8 @@ describe('a command in a Dock', () => {
     expect(await cli.run(['exec', name, 'kill -9 $$'])).toMatchObject({ code: 137 })
   })
 
-  it('carries 100 MB both ways, byte for byte', async () => {
-    await cli.bash('head -c 100000000 /dev/urandom >large')
+  it('carries 20 MB both ways, byte for byte', async () => {
+    await cli.bash('head -c 20000000 /dev/urandom >large')
     const there = await cli.bash(`dock exec ${name} -- tee large <large | cmp - large && echo same`)
     expect(there).toEqual({ code: 0, stdout: 'same\n', stderr: '' })
     const back = await cli.bash(`dock exec -n ${name} -- cat large | cmp - large && echo same; rm large`)
@@ -212,82 +212,10 @@ describe('ssh', () => {
   })
 })
 
-describe('every command', () => {
-  const table: readonly string[] = [
-    ...[
-      'whoami',
-      'ls',
-      'show DOCK',
-      'ps DOCK',
-      'logs DOCK',
-      'stats DOCK',
-      'port ls DOCK',
-      'port expose DOCK 3000',
-      'open',
-    ],
-    ...['open DOCK 3000', 'snapshot ls DOCK', 'template ls', 'env ls', 'env show default', 'org ls'],
-    ...[
-      'org members',
-      'org limits',
-      'workspace ls',
-      'key ls',
-      'ssh-key ls',
-      'webhook ls',
-      'host ls',
-      'api /v1/docks?all=true',
-    ],
-    ...['completion bash', 'ssh DOCK', 'exec -d DOCK true', 'exec DOCK true'],
-  ]
-  it('prints JSON with --json', { timeout: 60_000 }, async () => {
-    await cli.run(['exec', name, 'true'])
-    const ended = await Promise.all(
-      table.map(async (line) => ({
-        line,
-        ...(await cli.run(['--json', ...line.replace('DOCK', name).split(' ')])),
-      })),
-    )
-    for (const { line, code, stdout, stderr } of ended) {
-      expect([line, code, stderr]).toEqual([line, 0, ''])
-      expect(() => JSON.parse(stdout), line).not.toThrow()
-    }
-  })
-
+describe('a command', () => {
   it('prints nothing but JSON when it has closed a port', async () => {
     await cli.run(['port', 'expose', name, '3001'])
     expect(await cli.json('port', 'close', name, '3001')).toEqual({ port: 3001, closed: true })
-  })
-
-  it('reports errors as JSON, with the exit code of the table', { timeout: 60_000 }, async () => {
-    const wrong: readonly [string, number][] = [
-      ...(
-        [
-          'show none',
-          'cp none:a b',
-          'snapshot cat none /a',
-          'env show none',
-          'key rm none',
-          'org members none',
-        ] as const
-      ).map((line): [string, number] => [line, 5]),
-      ...([
-        ['nonsense', 2],
-        ['port web 3000', 2],
-        ['rm none', 5],
-        ['host show none', 5],
-        ['api /v1/none', 5],
-      ] as [string, number][]),
-      ...([
-        ['exec none true', 5],
-        ['create --memory x', 2],
-        ['create --memory 999G', 1],
-        ['webhook create', 4],
-      ] as [string, number][]),
-    ]
-    for (const [line, expected] of wrong) {
-      const { code, stdout, stderr } = await cli.run(['--json', ...line.split(' ')])
-      expect([line, code]).toEqual([line, expected])
-      expect(() => JSON.parse(stderr || stdout), line).not.toThrow()
-    }
   })
 
   it('warns before a key is sent over a plain connection', async () => {
