@@ -55,14 +55,15 @@ export async function proveBytes(cli: Cli, check: Check, name: string): Promise<
 export async function proveInterrupt(cli: Cli, server: Server, check: Check, id: string): Promise<void> {
   const terminal = await openTerminal(cli, 'interrupt', ['bash', '--norc'])
   try {
+    // What is typed before the prompt is back would be input of the command.
+    await terminal.line(`PROMPT_COMMAND='echo "exit $?."'`)
     for (const flags of ['', '-t ']) {
       await terminal.line(`clear; dock exec ${flags}${id} -- bash -c 'echo go-$((1 + 1)); sleep 4321'`)
       await terminal.until(/go-2/)
       await terminal.key('C-c')
-      await terminal.line('echo "exit $?."')
-      const screen = await terminal.until(/exit \d+\./)
+      const screen = await terminal.until(/go-2[\s\S]*exit \d+\./)
       const left = await runInDock(server, id, 'pgrep -f "sleep 4[3]21" || echo none')
-      const code = /exit (\d+)\./.exec(screen)?.[1]
+      const code = /go-2[\s\S]*exit (\d+)\./.exec(screen)?.[1]
       check(
         `Ctrl-C ends dock exec ${flags}and its command`,
         left === 'none\n' && code === '130',
