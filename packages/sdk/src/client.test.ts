@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
-import { createClient, DockApiError, type DockInfo } from './index.ts'
+import { createClient, Dock, DockApiError, type DockInfo } from './index.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 let seen: Seen
@@ -34,6 +34,20 @@ test('sends method, path, key, headers and body, and returns the data', async ()
   expect(result).toEqual({ exitCode: 0 })
   expect(seen).toMatchObject({ method: 'POST', url: `/v1/docks/${id}/exec`, body: '{"command":"true"}' })
   expect(seen.headers).toMatchObject({ authorization: 'Bearer dock_example', 'idempotency-key': 'k' })
+})
+
+test('takes a folder below the work folder for commands and processes', async () => {
+  answer = success({ id })
+  const dock = new Dock(client, { id } as DockInfo)
+  const cwds: unknown[] = []
+  for (const cwd of ['project', './a', '/etc', undefined]) {
+    await dock.exec('true', { cwd })
+    cwds.push((JSON.parse(seen.body) as { cwd?: string }).cwd)
+    await dock.spawn(['true'], { cwd })
+    cwds.push((JSON.parse(seen.body) as { cwd?: string }).cwd)
+  }
+  const [project, a] = ['/home/user/work/project', '/home/user/work/a']
+  expect(cwds).toEqual([project, project, a, a, '/etc', '/etc', undefined, undefined])
 })
 
 test('encodes queries and parameters, and keeps a literal colon', async () => {

@@ -1,5 +1,6 @@
 /** The processes of a Dock that outlive the program which started them. */
 import type { Client } from './client.ts'
+import { absolutePath } from './dock-files.ts'
 import { type AttachOptions, Process } from './dock-process.ts'
 import type { DockProcess, RouteTypes } from './generated/route-types.ts'
 
@@ -31,6 +32,7 @@ export class DockProcesses {
         ...(typeof command === 'string' ? { command } : { argv: [...command] }),
         holdOutput: true,
         ...body,
+        cwd: body.cwd && absolutePath(body.cwd),
       },
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
       signal,

@@ -2,7 +2,7 @@
 import type { Client } from './client.ts'
 import { type ConnectOptions, clientOf, firstWorkspace } from './connect.ts'
 import { DockError, hasCode } from './dock-error.ts'
-import { DockFiles } from './dock-files.ts'
+import { absolutePath, DockFiles } from './dock-files.ts'
 import type { Process } from './dock-process.ts'
 import { DockProcesses, type SpawnOptions } from './dock-processes.ts'
 import type {
@@ -139,7 +139,11 @@ export class Dock implements AsyncDisposable {
     const { signal, idempotencyKey, ...body } = options
     return this.client.call('execInDock', {
       params: { id: this.id },
-      body: { command: typeof command === 'string' ? command : shellWords(command), ...body },
+      body: {
+        command: typeof command === 'string' ? command : shellWords(command),
+        ...body,
+        cwd: body.cwd && absolutePath(body.cwd),
+      },
       headers: { ...keyHeader(idempotencyKey), ...(signal ? { 'x-dock-cancel-on-disconnect': 'true' } : {}) },
       signal,
     })
