@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { Dock, type DockFiles, hasCode } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
 import { parsePlace, type RemotePlace } from '../docks/place.ts'
+import { formatBytes } from '../output/formats.ts'
 import type { Transfer } from '../output/output.ts'
 import { writeTo } from '../output/write-to.ts'
 import type { Command } from '../program/command.ts'
@@ -143,7 +144,10 @@ export const cp: Command = {
     if (local !== '-')
       context.out.result(
         { dockId: dock.id, from: input.arg('FROM'), to: input.arg('TO'), bytes },
-        () => undefined,
+        () => {
+          // The bar is gone by now. A script needs no remark.
+          if (process.stderr.isTTY) context.out.note(`Copied ${formatBytes(bytes)}.`)
+        },
       )
   },
 }

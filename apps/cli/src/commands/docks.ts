@@ -31,7 +31,7 @@ const colourOfState = (text: string): ColourName | undefined => {
 }
 
 const sizeOf = ({ cpus, memoryMiB, diskGiB }: DockInfo): string =>
-  `${cpus} × ${formatMebibytes(memoryMiB)}, ${diskGiB} GiB`
+  `${cpus} CPU${cpus === 1 ? '' : 's'}, ${formatMebibytes(memoryMiB)} memory, ${diskGiB} GiB disk`
 
 /** Prints everything about a Dock; in quiet mode its id. */
 export function showDock({ out }: Context, dock: DockInfo): void {
@@ -136,11 +136,11 @@ export const ls: Command = {
     )
     context.out.result(docks, () =>
       context.out.table(
-        ['NAME', 'STATE', 'SIZE', 'IMAGE', 'AGE', 'ID'],
+        ['NAME', 'STATE', 'CPUS', 'MEMORY', 'DISK', 'IMAGE', 'AGE', 'ID'],
         docks.map((dock) => [
           dock.name ?? '–',
           shownStates[dock.state] ?? dock.state,
-          sizeOf(dock),
+          ...[`${dock.cpus}`, formatMebibytes(dock.memoryMiB), `${dock.diskGiB} GiB`],
           dock.image,
           formatAge(dock.createdAt),
           dock.id,
