@@ -208,6 +208,9 @@ describe('ssh', () => {
       code: 0,
       stdout: expect.stringContaining('ssh\nfile\npushed\n'),
     })
+    // The key of the gateway was noted, although nobody had signed in and made the folder.
+    const known = await readFile(join(cli.folder, 'home/.config/dock/known_hosts'), 'utf8')
+    expect(known).toContain('ssh-ed25519')
     expect(await cli.json('ssh-key', 'rm', name, '--yes')).toMatchObject({ deleted: true })
   })
 })

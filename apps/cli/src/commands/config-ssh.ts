@@ -5,7 +5,7 @@ import { listDocks } from '../docks/find-dock.ts'
 import { withLongNames } from '../docks/long-names.ts'
 import type { Command } from '../program/command.ts'
 import { LocalError } from '../program/failures.ts'
-import { replacePrivateFile } from '../settings/profiles.ts'
+import { configFolder, replacePrivateFile } from '../settings/profiles.ts'
 import { ownHosts, sshConfig, sshHosts, withInclude } from '../ssh/ssh-config.ts'
 import { readSshTarget } from '../ssh/ssh-target.ts'
 
@@ -34,7 +34,8 @@ export const configSsh: Command = {
     const text = sshConfig(context.env, target, hosts)
     if (input.has('print')) return void process.stdout.write(text)
     const folder = dirname(file)
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    // The second one is where ssh keeps the keys of the gateway. Who never ran dock login has none.
+    for (const each of [folder, configFolder(context.env)]) await mkdir(each, { recursive: true, mode: 0o700 })
     const after = withInclude(before)
     if (after !== before) {
       await context.confirm(`Include dock_config in ${file}?`)
