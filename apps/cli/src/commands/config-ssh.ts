@@ -35,7 +35,8 @@ export const configSsh: Command = {
     if (input.has('print')) return void process.stdout.write(text)
     const folder = dirname(file)
     // The second one is where ssh keeps the keys of the gateway. Who never ran dock login has none.
-    for (const each of [folder, configFolder(context.env)]) await mkdir(each, { recursive: true, mode: 0o700 })
+    for (const each of [folder, configFolder(context.env)])
+      await mkdir(each, { recursive: true, mode: 0o700 })
     const after = withInclude(before)
     if (after !== before) {
       await context.confirm(`Include dock_config in ${file}?`)

@@ -142,12 +142,9 @@ export const cp: Command = {
       bar.end()
     }
     if (local !== '-')
-      context.out.result(
-        { dockId: dock.id, from: input.arg('FROM'), to: input.arg('TO'), bytes },
-        () => {
-          // The bar is gone by now. A script needs no remark.
-          if (process.stderr.isTTY) context.out.note(`Copied ${formatBytes(bytes)}.`)
-        },
-      )
+      context.out.result({ dockId: dock.id, from: input.arg('FROM'), to: input.arg('TO'), bytes }, () => {
+        // The bar is gone by now. A script needs no remark.
+        if (process.stderr.isTTY) context.out.note(`Copied ${formatBytes(bytes)}.`)
+      })
   },
 }
