@@ -96,7 +96,7 @@ const endGroup = (pid: number): void => {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // Nothing of it is left.
+    // All of its processes have ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
