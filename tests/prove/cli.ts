@@ -10,13 +10,12 @@ import { promisify } from 'node:util'
 import { createDock } from '../e2e/support/dock.ts'
 import { type Cli, createCli } from '../e2e/support/run-cli.ts'
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import type { Check } from './cli/check.ts'
 import { proveCompletion, shells } from './cli/completion.ts'
 import { installPackage, proveBytes, proveInterrupt, proveLogin } from './cli/installed.ts'
 
 const run = promisify(execFile)
 const checkout = new URL('../../', import.meta.url).pathname
-
-export type Check = (name: string, isGood: boolean, detail: string) => void
 
 let failed = 0
 const check: Check = (name, isGood, detail) => {

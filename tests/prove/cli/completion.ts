@@ -1,7 +1,7 @@
 /** Completion as docs/cli.md turns it on, also for the name of a Dock that would run a program. */
 import { access, readFile } from 'node:fs/promises'
 import type { Cli } from '../../e2e/support/run-cli.ts'
-import type { Check } from '../cli.ts'
+import type { Check } from './check.ts'
 import { openTerminal } from './terminal.ts'
 
 const page = new URL('../../../docs/cli.md', import.meta.url)

@@ -8,7 +8,7 @@ import { openChromium } from '@dock/testkit'
 import { run as runInDock } from '../../e2e/support/dock.ts'
 import type { Cli } from '../../e2e/support/run-cli.ts'
 import type { Server } from '../../e2e/support/server.ts'
-import type { Check } from '../cli.ts'
+import type { Check } from './check.ts'
 import { openTerminal } from './terminal.ts'
 
 const run = promisify(execFile)
