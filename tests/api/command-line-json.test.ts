@@ -23,8 +23,11 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** They go on until they are ended, or need a terminal, or are not for people. */
-const without = ['forward', 'mcp', 'shell', '__complete']
+/** They go on until they are ended, or need a terminal, are not for people, or need a Run at GitHub. */
+const without = [
+  ...['forward', 'mcp', 'shell', '__complete'],
+  ...['run show', 'run logs', 'run stop', 'run promote', 'run start'],
+]
 
 type Row = [line: string, options?: CliOptions & { code?: number }]
 const plain = (...lines: string[]): Row[] => lines.map((line) => [line])
@@ -71,6 +74,7 @@ const rows = (home: CliOptions): readonly Row[] => [
   ...plain('ssh-key rm s --yes', 'webhook ls', 'host ls', 'host show HOST', 'api /v1/me', 'completion bash'),
   ['webhook deliveries none', { code: 5 }],
   ...['webhook create', 'webhook test', 'webhook rm'].map((line): Row => [line, { code: 4 }]),
+  ['run ls'],
   ['doctor'],
   ['snapshot rm SNAPSHOT --yes'],
   ['rm copy other --yes'],
