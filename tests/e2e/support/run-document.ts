@@ -26,11 +26,14 @@ const example = {
 type Block = { language: string; mark: string; code: string }
 
 /** Returns the marked blocks of code, in their order. */
-export const markedBlocks = (text: string): Block[] =>
-  [...text.matchAll(/^( *)```(\w+) (run|held)\n(.*?)^\1```$/gms)].map(([, indent, language, mark, code]) => ({
-    ...{ language: language!, mark: mark! },
-    code: code!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  }))
+export function markedBlocks(text: string): Block[] {
+  return [...text.matchAll(/^( *)```(\w+) (run|held)\n(.*?)^\1```$/gms)].map(
+    ([, indent, language, mark, code]) => ({
+      ...{ language: language!, mark: mark! },
+      code: code!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  )
+}
 
 /** What stands for the person: it types in terminals, agrees, and has never met the server. `held` keeps lines running. */
 const person = `set -euo pipefail
