@@ -131,8 +131,18 @@ test('summaries are a line, descriptions are sentences, and extensions are marke
   expect(document.paths['/v1/docks/{id}'].get).not.toHaveProperty('x-dock-extension')
 })
 
+type Parameter = { name: string; description?: string }
+
 test('every description of a field is in the document', () => {
   for (const [name, fields] of Object.entries(fieldDescriptions))
     for (const [field, text] of Object.entries(fields))
       expect(document.components.schemas[name]?.properties[field]?.description, `${name}.${field}`).toBe(text)
+})
+
+test('every parameter has a description', () => {
+  for (const [path, operations] of Object.entries<Record<string, { parameters?: Parameter[] }>>(
+    document.paths,
+  ))
+    for (const { parameters = [] } of Object.values(operations))
+      for (const { name, description } of parameters) expect(description, `${path} ${name}`).toMatch(/\.$/)
 })

@@ -36,6 +36,7 @@ const descriptions: Readonly<Record<string, string>> = {
   environmentId: 'The id of the Environment.',
   filter: 'Groups of states, by letter.',
   follow: 'Keep the response open, and send output as it comes.',
+  ids: 'List only these Docks, by their ids, separated by commas.',
   key: 'The name of the variable.',
   limit: 'How many entries a page has at most.',
   mode: 'Permission bits in octal digits.',
