@@ -59,6 +59,7 @@ export function runProgram(
     await context.docks.rateLimits.take('sshSessions', connection.entrance.caller.userId)
     const dock = await findDock(connection, request, outputs, () => hasLeft)
     const environment = await environmentOf(connection, request)
+    await Promise.all(connection.beginningToListen)
     const { command, argv } = request
     const firstSize = size
     program = await openDockProcess(context.docks, dock, {

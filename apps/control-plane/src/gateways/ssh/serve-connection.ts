@@ -37,6 +37,7 @@ export function serveConnection(
     drain: createSocketDrain(client, socket, share),
     endpoints: endpointsOf(socket),
     forwarder: createDockForwarder(context, entrance, share),
+    beginningToListen: new Set(),
     agentSocket: () => agentSocket(),
     onClosed: (end) => {
       if (isClosed) end()

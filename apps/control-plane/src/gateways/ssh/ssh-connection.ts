@@ -13,6 +13,11 @@ export type SshConnection = {
   /** The client's address and port, and the gateway's, as in the variable SSH_CONNECTION. */
   endpoints: string
   forwarder: DockForwarder
+  /**
+   * What begins to listen in the Dock (-R). A program that the client starts waits for these: its first act may be to
+   * connect there.
+   */
+  beginningToListen: Set<Promise<void>>
   /** Returns the path of the socket in the Dock that leads to the client's agent, or null. */
   agentSocket(): Promise<string | null>
   /** Calls `end` when the connection has closed, or at once if it has. Returns a function that forgets `end`. */

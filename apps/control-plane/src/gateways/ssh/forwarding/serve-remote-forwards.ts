@@ -26,7 +26,7 @@ export function serveRemoteForwards(connection: SshConnection): void {
         else joinChannel(connection, channel, stream, () => undefined)
       })
     }
-  const listen = async (
+  const beginToListen = async (
     name: string,
     start: (forwarder: Forwarder) => Promise<Listener>,
     accept: Accept,
@@ -41,6 +41,11 @@ export function serveRemoteForwards(connection: SshConnection): void {
       connection.context.logger.debug({ err: error }, 'could not listen in a Dock')
       reject?.()
     }
+  }
+  const listen = (...begin: Parameters<typeof beginToListen>): void => {
+    const { beginningToListen } = connection
+    const begun = beginToListen(...begin).finally(() => beginningToListen.delete(begun))
+    beginningToListen.add(begun)
   }
   const cancel = (name: string, accept: Accept, reject: Reject): void => {
     const listener = listeners.get(name)
@@ -59,11 +64,11 @@ export function serveRemoteForwards(connection: SshConnection): void {
       port = Number(listener.shown)
       return listener
     }
-    void listen(`${bindAddr} ${bindPort}`, start, accept, reject)
+    listen(`${bindAddr} ${bindPort}`, start, accept, reject)
   }
   const listenUnix = ({ socketPath }: SocketBindInfo, accept: Accept, reject: Reject): void => {
     const onAccepted = joinTo((_peer, opened) => client.openssh_forwardOutStreamLocal(socketPath, opened))
-    void listen(socketPath, (forwarder) => forwarder.listenUnix(socketPath, onAccepted), accept, reject)
+    listen(socketPath, (forwarder) => forwarder.listenUnix(socketPath, onAccepted), accept, reject)
   }
   client.on(
     'request',
