@@ -12,8 +12,8 @@ const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
-  // More files than processors, because a test often waits for the database or for a program.
-  maxWorkers: availableParallelism() + 1,
+  // By default Vitest keeps one processor free. On two processors it would run one file at a time.
+  maxWorkers: Math.max(2, availableParallelism()),
 }
 
 const realDocks = { ...patientPolls, testTimeout: 240_000, hookTimeout: 600_000 }
