@@ -74,18 +74,22 @@ it('links repositories that the person administers, once', async () => {
   await expect.poll(() => page.getByRole('checkbox', { name: 'acme/app', disabled: true }).count()).toBe(1)
 })
 
+/** A panel may have the name of its field. */
+const field = (label: string) =>
+  page.locator('input, select, textarea').and(page.getByLabel(label, { exact: true }))
+
 it('changes how Runs work', async () => {
   await open('/github')
   await main().getByRole('link', { name: 'acme/app' }).click()
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('command')
-  await page.getByLabel('Command', { exact: true }).fill('echo done')
+  await field('Command').fill('echo done')
   await page.getByLabel('Budget in US dollars').fill('7.5')
   await page.getByLabel('Timeout in minutes').fill('45')
   await page.getByLabel('Label').fill('dock')
   await button('Save').click()
   await page.getByText('Saved').waitFor()
   await page.reload()
-  await page.getByLabel('Command', { exact: true }).waitFor()
+  await field('Command').waitFor()
   for (const [label, value] of [
     ['Agent', 'command'],
     ['Command', 'echo done'],
@@ -93,7 +97,7 @@ it('changes how Runs work', async () => {
     ['Timeout in minutes', '45'],
     ['Label', 'dock'],
   ] as const)
-    expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(value)
+    expect(await field(label).inputValue()).toBe(value)
 })
 
 /** Writes what an agent of the Run would leave. */
