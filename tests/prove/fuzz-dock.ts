@@ -1,6 +1,6 @@
 /**
  * script/prove fuzz-dock [requests, 2000] [seed]: fuzzes the programs that serve a real Dock: those for files, the keeper
- * of processes and the sftp server. Then the interpreter in the Dock is replaced by one that lies. No response may be
+ * of processes and the sftp server. Then a program that sends damaged answers replaces the Dock's interpreter. No response may be
  * undocumented, no process of the host may end or log an error, and nothing may be left. The seed changes daily.
  */
 import { readdir, readFile } from 'node:fs/promises'

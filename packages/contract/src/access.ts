@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from './errors.ts'
 
-/** From the one that may least to the one that may most. */
+/** From the role with the fewest rights to the role with the most. */
 export const roles = ['member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 

@@ -141,7 +141,7 @@ export async function makeLively(server: Server): Promise<Lively> {
     makePeople(server, ask),
     makeKeys(server, ask),
   ])
-  // Its Docks have the version from before, and the repository is of an Environment of which none is made.
+  // The Docks of this Environment keep the earlier version. The repository belongs to an Environment without Docks.
   const params = { ref: environments.environmentId }
   await client.call('setEnvironmentVariable', { params, body: { key: 'FEATURE_CART', value: 'on' } })
   await client.call('addEnvironmentRepository', {

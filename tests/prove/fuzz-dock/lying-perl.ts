@@ -1,4 +1,4 @@
-/** Replaces the interpreter of the file programs in the Dock by one that writes damaged lines, or endlessly. */
+/** Replaces the interpreter of the file programs in the Dock with a program that writes damaged lines, or lines without end. */
 
 const program = `#!/usr/bin/python3
 import os, random, sys, time

@@ -11,7 +11,7 @@ const sizes = { medium: 'h-9 px-3', small: 'h-7 px-2.5 text-xs' } as const
 type Look = keyof typeof looks
 type Size = keyof typeof sizes
 
-/** A disabled button looks flat, so that nobody takes it for one that works. */
+/** A disabled button looks flat, unlike a button that works. */
 const disabledClass =
   'aria-disabled:cursor-not-allowed aria-disabled:border-line aria-disabled:bg-raised aria-disabled:text-muted aria-disabled:shadow-none aria-disabled:hover:brightness-100'
 
