@@ -46,6 +46,11 @@ export const allSettings: readonly Setting[] = [
     sets: 'image of a Dock whose create names none',
   },
   {
+    names: ['DOCK_RUN_IMAGE'],
+    usual: '`DEFAULT_IMAGE`',
+    sets: 'image of the Docks of GitHub Runs; `debian-13-agents` has coding agents, once `script/image debian-13-agents` has built it',
+  },
+  {
     names: ['DOCK_ADMIN_EMAIL', 'DOCK_ADMIN_PASSWORD'],
     usual: '`admin@dock.localhost`, generated',
     sets: 'the first person, created at the first start',

@@ -1,11 +1,11 @@
 /** What script/install/image-archive reads of an operator's own image, and which version it gives it. Builds nothing. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
-const script = resolve(import.meta.dirname, '../../../script/install/image-archive')
+const checkout = resolve(import.meta.dirname, '../../..')
 
 let own: string
 beforeEach(() => {
@@ -18,7 +18,8 @@ const write = (name: string, files: Record<string, string>): void => {
   for (const [file, content] of Object.entries(files)) writeFileSync(join(own, name, file), content)
 }
 /** Returns the name of the image's archive, or throws what the script said. */
-const version = (name: string, folder = own): string => {
+const version = (name: string, folder = own, from = checkout): string => {
+  const script = join(from, 'script/install/image-archive')
   const done = spawnSync(script, ['--own', folder, '--path', name, '/cache'], { encoding: 'utf8' })
   if (done.status !== 0) throw new Error(done.stderr)
   return done.stdout.trim()
@@ -70,4 +71,22 @@ it('never replaces an image of Dock, and needs a plain name', () => {
   expect(version('debian-13')).toBe(lean)
   expect(() => version('../debian-13')).toThrow(/not a name/)
   expect(() => version('missing')).toThrow(/no recipe images\/missing and no folder/)
+})
+
+it('keeps its version when the builder changes, unless the file images/shared/builder says otherwise', () => {
+  const copy = join(own, 'checkout')
+  for (const folder of ['images', 'script/install'])
+    cpSync(join(checkout, folder), join(copy, folder), { recursive: true })
+  const change = (file: string): void => appendFileSync(join(copy, file), 'true\n')
+  const versions = (): string[] => ['debian-13', 'debian-13-agents'].map((name) => version(name, own, copy))
+  const [lean, agents] = versions()
+  change('script/install/image-archive')
+  change('script/install/image-customize')
+  expect(versions()).toEqual([lean, agents])
+  change('script/install/image-agents')
+  const [sameLean, newAgents] = versions()
+  expect(sameLean).toBe(lean)
+  expect(newAgents).not.toBe(agents)
+  change('images/shared/builder')
+  expect(versions()[0]).not.toBe(lean)
 })

@@ -34,6 +34,8 @@ export type Config = {
   apiUrl: string
   appUrl: string
   defaultImage: string
+  /** The image of the Docks of Runs. Null: the default image. */
+  runImage: string | null
   admin: { email: string; password: string | undefined }
   /** In lower case. */
   adminEmails: string[]
@@ -145,6 +147,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     apiUrl,
     appUrl,
     defaultImage: values.DEFAULT_IMAGE,
+    runImage: values.DOCK_RUN_IMAGE ?? null,
     admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     signUp: values.DOCK_SIGNUP,

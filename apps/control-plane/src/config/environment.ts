@@ -27,6 +27,8 @@ const modelUrl = (usual: string) =>
     .default(usual)
     .transform((url) => url.replace(/\/+$/, ''))
 
+const imageName = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/)
+
 const schema = z.object({
   PORT: port.default(8080),
   DOCK_BIND: z.string().default('127.0.0.1'),
@@ -38,10 +40,8 @@ const schema = z.object({
   DOCK_DATABASE_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(86_400).default(120),
   DOCK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DOCK_APP_URL: z.url({ protocol: /^https?$/ }).optional(),
-  DEFAULT_IMAGE: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9.-]{0,39}$/)
-    .default('ubuntu-24.04'),
+  DEFAULT_IMAGE: imageName.default('ubuntu-24.04'),
+  DOCK_RUN_IMAGE: imageName.optional(),
   DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
   DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
   INSTANCE_ADMIN_EMAILS: commaList.default([]),

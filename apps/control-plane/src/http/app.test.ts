@@ -212,6 +212,7 @@ describe('the instance', () => {
       { name: 'debian-13', isDefault: true, available: false, version: null },
       { name: 'ubuntu-24.04-dev', isDefault: false, available: false, version: null },
       { name: 'debian-13-dev', isDefault: false, available: false, version: null },
+      { name: 'debian-13-agents', isDefault: false, available: false, version: null },
     ])
   })
 

@@ -141,7 +141,7 @@ export async function createTurnsWorld(): Promise<TurnsWorld> {
     ...{ db: world.db, clock: systemClock, logger, owner: world.modules.owner },
     sealer: context.sealer,
     ...{ docks: { ...context, runner: { ...runner, register } }, gateway: world.host, github },
-    ...{ gitServer: 'https://github.test', appUrl: 'https://dock.test' },
+    ...{ gitServer: 'https://github.test', appUrl: 'https://dock.test', image: null },
   })
   const repository: LinkedRepository = {
     ...{ installationId: newUuid(), providerInstallationId: 7, organizationId: world.organizationId },

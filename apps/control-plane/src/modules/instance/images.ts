@@ -1,7 +1,13 @@
 import type { Image } from '@dock/contract'
 
 /** Names of the images that come with Dock. An operator's own images join them once a builder has built them. */
-export const imageCatalog = ['ubuntu-24.04', 'debian-13', 'ubuntu-24.04-dev', 'debian-13-dev'] as const
+export const imageCatalog = [
+  'ubuntu-24.04',
+  'debian-13',
+  'ubuntu-24.04-dev',
+  'debian-13-dev',
+  'debian-13-agents',
+] as const
 
 /** An image that a builder has built, or that was published earlier. */
 export type BuiltImage = { name: string; version: string; available: boolean }

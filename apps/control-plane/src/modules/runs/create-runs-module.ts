@@ -41,12 +41,14 @@ export function createRunsModule(needs: {
   /** Base URL of the git server, without a trailing slash. */
   gitServer: string
   appUrl: string
+  /** The image of the Docks of Runs. Null: that of every other Dock. */
+  image: string | null
 }): RunsModule {
-  const { db, clock, logger, sealer, owner, docks, gateway, github, gitServer, appUrl } = needs
+  const { db, clock, logger, sealer, owner, docks, gateway, github, gitServer, appUrl, image } = needs
   const { runner } = docks
   const door = createRunDoor({ db, sealer })
   const parts: TurnParts = {
-    ...{ db, clock, logger, owner, docks, gateway, github, gitServer, door, wake: runner.wake },
+    ...{ db, clock, logger, owner, docks, gateway, github, gitServer, door, image, wake: runner.wake },
     linkOf: (runId) => `${appUrl}/runs/${runId}`,
   }
   runner.register([createTurnSaga(parts)])

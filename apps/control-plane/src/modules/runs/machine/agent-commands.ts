@@ -1,5 +1,7 @@
 /** How each agent is started. The prompt is its standard input; `command` also finds it in the file `$DOCK_PROMPT_FILE`. */
 import type { RunSettings } from '../run-settings.ts'
+import { opencodeConfig, opencodeVariables } from './opencode-config.ts'
+import { placeholderKey } from './placeholder-key.ts'
 
 export type AgentStart = { command: string; env: Record<string, string> }
 
@@ -23,27 +25,33 @@ export RUN_DOOR=\${RUN_DOOR%"/github/$RUN_REPOSITORY.git"}
 `
 const withPrompt = '<"$DOCK_PROMPT_FILE"'
 
-/** Agents want a key. The door ignores this one, and adds the organization's outside. */
-const placeholderKey = 'none'
-const doorMark = '@DOOR@'
+const fillOpencodeConfig = `OPENCODE_CONFIG_CONTENT=\${RUN_AGENT_CONFIG//@DOOR@/"$RUN_DOOR"}
+export OPENCODE_CONFIG_CONTENT=\${OPENCODE_CONFIG_CONTENT//@FOLDER@/"$PWD"}`
 
-/** This variable wins over every file of the repository, and `--pure` loads no plugin of it. */
-const opencodeConfig = JSON.stringify({
-  ...{ share: 'disabled', autoupdate: false },
-  provider: Object.fromEntries(
-    ['anthropic', 'openai', 'openrouter', 'opencode'].map((name) => [
-      name,
-      { options: { baseURL: `${doorMark}/model/${name}/v1`, apiKey: placeholderKey } },
-    ]),
-  ),
-})
+const requireProgram = (program: string): string => `command -v ${program} >/dev/null || {
+  echo 'There is no program ${program} in this machine. The operator can build the image debian-13-agents and set DOCK_RUN_IMAGE.'
+  exit 127
+}
+`
 
+/**
+ * The repository's `.claude/settings.json` may set variables, such as another address of the model, and `.mcp.json` may
+ * start programs. So neither is read. Its instructions are named in the prompt instead.
+ */
+const claudeFlags = [
+  '-p --output-format stream-json --verbose --dangerously-skip-permissions',
+  '--setting-sources user --strict-mcp-config',
+  "--append-system-prompt 'If the repository has a file CLAUDE.md or AGENTS.md, read it before you begin.'",
+].join(' ')
+
+/** Settings of the command line win over those of the repository, which is not trusted besides. */
 const codexFlags = [
   'model_provider=dock',
   'model_providers.dock.name=dock',
   'model_providers.dock.base_url=$RUN_DOOR/model/openai/v1',
   'model_providers.dock.env_key=RUN_MODEL_KEY',
   'model_providers.dock.wire_api=responses',
+  'projects.\\"$PWD\\".trust_level=untrusted',
 ]
   .map((setting) => `-c "${setting}"`)
   .join(' ')
@@ -61,8 +69,13 @@ export function agentCommand({
       ? { command: `${prelude}( ${commandTemplate}\n) ${withPrompt}`, env: {} }
       : { reason: 'The installation has no command for its agent. Set one in its settings.' }
   const chosen = model === null ? '' : ' --model "$RUN_MODEL"'
-  const start = (before: string, command: string, env: Record<string, string>): AgentStart => ({
-    command: `${prelude}${before}\nexec ${command}${chosen} ${withPrompt}`,
+  const start = (
+    program: string,
+    before: string,
+    words: string,
+    env: Record<string, string>,
+  ): AgentStart => ({
+    command: `${prelude}${requireProgram(program)}${before}\nexec ${program} ${words} ${withPrompt}`,
     env: { ...env, ...(model === null ? {} : { RUN_MODEL: model }) },
   })
   if (agent !== 'opencode' && agent !== 'claude-code' && agent !== 'codex')
@@ -75,20 +88,26 @@ export function agentCommand({
   switch (agent) {
     case 'opencode':
       return start(
-        `export OPENCODE_CONFIG_CONTENT=\${RUN_AGENT_CONFIG//${doorMark}/$RUN_DOOR}`,
-        `opencode run --format json --auto --pure${isContinued ? ' --continue' : ''}`,
-        { RUN_AGENT_CONFIG: opencodeConfig },
+        'opencode',
+        fillOpencodeConfig,
+        `run --format json --auto --pure${isContinued ? ' --continue' : ''}${chosen}`,
+        { ...opencodeVariables, RUN_AGENT_CONFIG: opencodeConfig(model) },
       )
     case 'claude-code':
       return start(
+        'claude',
         'export ANTHROPIC_BASE_URL=$RUN_DOOR/model/anthropic',
-        `claude -p --output-format stream-json --verbose --dangerously-skip-permissions${isContinued ? ' --continue' : ''}`,
-        { ANTHROPIC_API_KEY: placeholderKey },
+        `${claudeFlags}${isContinued ? ' --continue' : ''}${chosen}`,
+        {
+          ...{ ANTHROPIC_API_KEY: placeholderKey, DISABLE_AUTOUPDATER: '1' },
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        },
       )
     case 'codex':
       return start(
+        'codex',
         '',
-        `codex exec${isContinued ? ' resume --last' : ''} --json --dangerously-bypass-approvals-and-sandbox ${codexFlags}`,
+        `exec --json --dangerously-bypass-approvals-and-sandbox ${codexFlags}${chosen}${isContinued ? ' resume --last' : ''}`,
         { RUN_MODEL_KEY: placeholderKey },
       )
   }

@@ -64,7 +64,7 @@ export async function getMachine(parts: TurnParts, target: Target, wanted: Wante
 
 /** Creates or resumes the Dock. Returns null once that is done, or why it must be tried again. */
 const bringUp = async (
-  { db, docks }: TurnParts,
+  { db, docks, image }: TurnParts,
   run: RunRow,
   { turn, hasOutsiderText }: Wanted,
 ): Promise<string | null> => {
@@ -81,7 +81,7 @@ const bringUp = async (
     await createDock(
       docks,
       ownerOf(run, 'createDock'),
-      bodyFor(run, hasOutsiderText),
+      bodyFor(run, image, hasOutsiderText),
       `run\n${run.id}`,
       (now) => takeDock(run, now),
     )
@@ -100,11 +100,13 @@ const bringUp = async (
 /** Text of outsiders may hold instructions, so a machine that reads it gets nothing that the Environment passes on. */
 const bodyFor = (
   { workspaceId, settings }: RunRow,
+  image: string | null,
   hasOutsiderText: boolean,
 ): RouteBody<(typeof routes)['createDock']> =>
   routes.createDock.body.parse({
     workspaceId,
     ttlSeconds: null,
     noEnv: hasOutsiderText,
+    ...(image === null ? {} : { image }),
     ...(settings.environment === null ? {} : { environment: settings.environment }),
   })

@@ -37,6 +37,8 @@ export type TurnParts = {
   door: RunDoor
   /** Base URL of the git server, without a trailing slash. */
   gitServer: string
+  /** The image of the Docks of Runs. Null: that of every other Dock. */
+  image: string | null
   /** Wakes the runner, so that a turn that was saved starts. */
   wake(): void
   /** Returns the page of a Run. */
