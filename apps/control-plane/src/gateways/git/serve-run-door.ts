@@ -42,7 +42,7 @@ export function isRunRequest(url: string): boolean {
   return url === '/report' || url.startsWith('/model/')
 }
 
-export function createServeRunDoor(parts: { door: RunDoor; servers: ModelServers }) {
+export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'>; servers: ModelServers }) {
   const { door, servers } = parts
   const gate = createBudgetGate()
 

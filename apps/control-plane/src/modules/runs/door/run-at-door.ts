@@ -22,6 +22,8 @@ export type RunDoor = {
   report(run: RunAtDoor, text: string): Promise<void>
   /** Returns the organization's key of this provider of models, or null. */
   modelKey(run: RunAtDoor, provider: string): Promise<string | null>
+  /** Returns the providers of which the organization has keys. */
+  modelProviders(run: RunAtDoor): Promise<string[]>
   /** Returns what is left of the Run's budget, in millionths of a dollar. */
   budgetLeft(run: RunAtDoor): Promise<number>
   /** Counts what a request has used. */
@@ -49,6 +51,8 @@ export function createRunDoor({ db, sealer }: { db: Db; sealer: Sealer }): RunDo
       const keys = await openProviderKeys({ db, sealer }, organizationId)
       return keys.find((each) => each.provider === provider)?.key ?? null
     },
+    modelProviders: async ({ organizationId }) =>
+      (await openProviderKeys({ db, sealer }, organizationId)).map(({ provider }) => provider),
     budgetLeft: async ({ runId }) => {
       const { rows } = await sql<{ left: number }>`
         select ((r.settings ->> 'budgetUsd')::numeric * 1000000

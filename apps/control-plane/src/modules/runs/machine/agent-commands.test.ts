@@ -21,6 +21,9 @@ beforeAll(async () => {
 })
 afterAll(() => rm(home, { recursive: true }))
 
+const settings = { model: 'anthropic/claude-x', commandTemplate: null }
+const providers = ['anthropic', 'openai']
+
 /** Starts the agent as a Dock would. `says` is the program that stands for it. */
 const start = async (agent: string, isContinued: boolean, says: string | null): Promise<string> => {
   const program = agent === 'claude-code' ? 'claude' : agent
@@ -29,8 +32,7 @@ const start = async (agent: string, isContinued: boolean, says: string | null): 
     await writeFile(join(home, 'bin', program), `#!/bin/bash\n${says}\n`)
     await chmod(join(home, 'bin', program), 0o755)
   }
-  const settings = { model: 'anthropic/claude-x', commandTemplate: null }
-  const { command, env } = agentCommand({ agent, settings, isContinued, mayUseModels: true }) as AgentStart
+  const { command, env } = agentCommand({ agent, settings, isContinued, providers }) as AgentStart
   const variables = {
     HOME: home,
     PATH: `${home}/bin:/usr/bin:/bin`,
@@ -51,7 +53,8 @@ it('gives opencode the task, the session and a configuration whose models are be
   expect(words).toBe('run --format json --auto --pure --continue --model anthropic/claude-x')
   expect(task).toBe('{"promptVersion":"1"}')
   const { provider, instructions, enabled_providers } = JSON.parse(config!)
-  expect(Object.keys(provider)).toEqual(enabled_providers)
+  expect(Object.keys(provider)).toEqual(['anthropic'])
+  expect(enabled_providers).toEqual(['anthropic'])
   expect(provider.anthropic).toEqual({
     options: { baseURL: `${door}/model/anthropic/v1`, apiKey: 'none' },
     models: { 'claude-x': {} },
@@ -65,11 +68,28 @@ it('gives Claude Code and Codex the address of the door', async () => {
   expect(claude).toContain('--setting-sources user --strict-mcp-config')
   const codex = await start('codex', true, 'printf "%s\\n" "$@"')
   expect(codex).toContain(`model_providers.dock.base_url=${door}/model/openai/v1\n`)
-  expect(codex).toContain(`projects."${home}/work/app".trust_level=untrusted\n`)
+  expect(codex).toContain(`projects={ "${home}/work/app" = { trust_level = "untrusted" } }\n`)
   expect(codex).toMatch(/\nresume\n--last\n$/)
 })
 
 it('says which program is missing, and what the operator can do', async () => {
   const said = await start('codex', false, null)
   expect(said).toMatch(/no program codex .*debian-13-agents.*\nexit 127$/)
+})
+
+it('says why an agent has no model', () => {
+  const reasonOf = (agent: string, keys: string[] | null, model: string | null = null): unknown =>
+    agentCommand({
+      ...{ agent, settings: { ...settings, model }, isContinued: false, providers: keys },
+    })
+  expect(reasonOf('opencode', null)).toEqual({ reason: expect.stringContaining('passes none on') })
+  expect(reasonOf('codex', ['anthropic'])).toEqual({ reason: expect.stringContaining('a key of openai,') })
+  expect(reasonOf('opencode', ['anthropic'], 'openai/gpt-5')).toEqual({
+    reason: expect.stringContaining('a key of openai,'),
+  })
+  expect(reasonOf('opencode', ['openai'], 'gpt-5')).toEqual({
+    reason: expect.stringContaining('as provider/name'),
+  })
+  expect(reasonOf('opencode', [])).toEqual({ reason: expect.stringContaining('anthropic or openai or') })
+  expect(reasonOf('opencode', ['openrouter'])).toHaveProperty('command')
 })

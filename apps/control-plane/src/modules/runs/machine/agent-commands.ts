@@ -1,4 +1,5 @@
 /** How each agent is started. The prompt is its standard input; `command` also finds it in the file `$DOCK_PROMPT_FILE`. */
+import { keyProviders } from '@dock/contract'
 import type { RunSettings } from '../run-settings.ts'
 import { opencodeConfig, opencodeVariables } from './opencode-config.ts'
 import { placeholderKey } from './placeholder-key.ts'
@@ -10,7 +11,8 @@ export type AgentInput = {
   settings: Pick<RunSettings, 'model' | 'commandTemplate'>
   /** Continues the agent's session of earlier turns. */
   isContinued: boolean
-  mayUseModels: boolean
+  /** The providers of which the organization has keys. Null: the Environment passes none on. */
+  providers: readonly string[] | null
 }
 
 /** `$RUN_DOOR` is the address of the Dock's door, which git's configuration knows. */
@@ -51,17 +53,24 @@ const codexFlags = [
   'model_providers.dock.base_url=$RUN_DOOR/model/openai/v1',
   'model_providers.dock.env_key=RUN_MODEL_KEY',
   'model_providers.dock.wire_api=responses',
-  'projects.\\"$PWD\\".trust_level=untrusted',
+  'projects={ \\"$PWD\\" = { trust_level = \\"untrusted\\" } }',
 ]
   .map((setting) => `-c "${setting}"`)
   .join(' ')
+
+/** The providers whose models an agent can use. */
+const providersFor: Readonly<Record<'opencode' | 'claude-code' | 'codex', readonly string[]>> = {
+  opencode: keyProviders,
+  'claude-code': ['anthropic'],
+  codex: ['openai'],
+}
 
 /** Returns the command of the agent, or the reason why it cannot start. */
 export function agentCommand({
   agent,
   settings,
   isContinued,
-  mayUseModels,
+  providers,
 }: AgentInput): AgentStart | { reason: string } {
   const { model, commandTemplate } = settings
   if (agent === 'command')
@@ -80,18 +89,26 @@ export function agentCommand({
   })
   if (agent !== 'opencode' && agent !== 'claude-code' && agent !== 'codex')
     return { reason: `There is no agent ${agent}. Choose another one in the settings of the installation.` }
-  if (!mayUseModels)
+  if (providers === null)
     return {
       reason:
         'The agent needs a model, and the Environment passes none on: it withholds the keys of agents, or is safe for third parties.',
     }
+  const wanted = providersFor[agent]
+  const named =
+    agent === 'opencode' && model !== null ? wanted.filter((each) => model.startsWith(`${each}/`)) : wanted
+  if (named.length === 0)
+    return { reason: `Write the model as provider/name, with the provider ${wanted.join(' or ')}.` }
+  const usable = named.filter((each) => providers.includes(each))
+  if (usable.length === 0)
+    return { reason: `The agent needs a key of ${named.join(' or ')}, and the organization has none.` }
   switch (agent) {
     case 'opencode':
       return start(
         'opencode',
         fillOpencodeConfig,
         `run --format json --auto --pure${isContinued ? ' --continue' : ''}${chosen}`,
-        { ...opencodeVariables, RUN_AGENT_CONFIG: opencodeConfig(model) },
+        { ...opencodeVariables, RUN_AGENT_CONFIG: opencodeConfig(model, usable) },
       )
     case 'claude-code':
       return start(

@@ -139,7 +139,7 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
   const atDoor = await parts.door.find({ ...(await readMachine(parts, operation)) })
   const start = agentCommand({
     ...{ agent: run.agent, settings: run.settings, isContinued: number > 1 },
-    mayUseModels: atDoor?.mayUseModels ?? false,
+    providers: atDoor?.mayUseModels ? await parts.door.modelProviders(atDoor) : null,
   })
   if ('reason' in start) throw runFailed(start.reason)
   const input = writePrompt(run, turn)
