@@ -14,6 +14,7 @@ import { listWarmSandboxes, print, usualSize } from '../../bench/parts/bench-ser
 import { deleteDock, run } from '../e2e/support/dock.ts'
 import { agentOf, createMachine, joinToken } from '../e2e/support/second-machine.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
+import { buildImage } from './images/build-image.ts'
 
 const exec = promisify(execFile)
 const checkout = new URL('../..', import.meta.url).pathname
@@ -22,17 +23,6 @@ let problems = 0
 const check = (what: string, holds: boolean, detail = ''): void => {
   if (!holds) problems += 1
   print(`${holds ? 'holds ' : 'BROKEN'}  ${what}${detail && `: ${detail}`}`)
-}
-
-/** Runs script/image for the server. Returns what it printed. */
-const buildImage = async ({ dataDir, admin }: Server, name: string, ...flags: string[]): Promise<string> => {
-  const startedAt = Date.now()
-  const env = { ...process.env, DOCK_DATA_DIR: dataDir, DEFAULT_IMAGE: admin.image }
-  const { stdout } = await exec(join(checkout, 'script/image'), [...flags, name], { env, maxBuffer: 2 ** 24 })
-  print(
-    `        script/image ${[...flags, name].join(' ')}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s, ${stdout.trim()}`,
-  )
-  return stdout
 }
 
 const imageOf = async ({ client }: Server, name: string) =>

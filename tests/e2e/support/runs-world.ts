@@ -1,5 +1,5 @@
 /** A server with Runs, whose GitHub is the stand-in of the testkit. */
-import type { InstallationSettings, Run } from '@dock/contract'
+import type { CodingAgent, InstallationSettings, Run } from '@dock/contract'
 import type { GithubRepository } from '@dock/testkit/src/github/github-world.ts'
 import { linkInSession } from '@dock/testkit/src/github/linked-github.ts'
 import { type Github, startGithub } from '@dock/testkit/src/github/start-github.ts'
@@ -17,6 +17,8 @@ export type RunsWorld = {
     names: readonly string[],
     files?: Readonly<Record<string, string>>,
   ): Promise<{ installationId: string; repositories: GithubRepository[] }>
+  /** Sets the agent, and how it works. */
+  use(installationId: string, agent: CodingAgent, settings?: Partial<InstallationSettings>): Promise<void>
   /** Sets the agent `command` with this template. */
   configure(
     installationId: string,
@@ -43,8 +45,13 @@ export async function startRunsWorld(environment: Record<string, string> = {}): 
   const { workspaceId } = admin
   github.world.app.hookUrl = `${admin.baseUrl}/v1/github/events`
   const session = await signIn(admin)
+  const use: RunsWorld['use'] = async (id, agent, settings = {}) => {
+    const where = { params: { id }, query: { workspaceId } }
+    await client.call('updateInstallation', { ...where, body: { agent } })
+    await client.call('updateInstallationSettings', { ...where, body: settings })
+  }
   return {
-    ...{ server, port, github, mention: `@${github.world.app.slug}` },
+    ...{ server, port, github, mention: `@${github.world.app.slug}`, use },
     link: async (names, files = {}) => {
       const repositories = names.map((name) => github.world.addRepository(name, { ada: 'admin' }))
       for (const each of repositories) await github.git.create(each, { README: 'one\n', ...files })
@@ -56,11 +63,7 @@ export async function startRunsWorld(environment: Record<string, string> = {}): 
       )
       return { installationId, repositories }
     },
-    configure: async (id, commandTemplate, settings = {}) => {
-      const where = { params: { id }, query: { workspaceId } }
-      await client.call('updateInstallation', { ...where, body: { agent: 'command' } })
-      await client.call('updateInstallationSettings', { ...where, body: { commandTemplate, ...settings } })
-    },
+    configure: (id, commandTemplate, settings = {}) => use(id, 'command', { commandTemplate, ...settings }),
     readRun: (id) => client.call('readRun', { params: { id }, query: {} }),
     listRuns: () => client.call('listRuns', { query: { workspaceId } }),
     readLog: async (id) => {

@@ -1,6 +1,6 @@
 /** What the parts of the proof of Runs share: a server, its GitHub, and Runs that begin with a mention. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { InstallationSettings, Run } from '@dock/contract'
+import type { CodingAgent, InstallationSettings, Run } from '@dock/contract'
 import type { GithubDelivery } from '@dock/testkit/src/github/github-webhooks.ts'
 import type { GithubRepository } from '@dock/testkit/src/github/github-world.ts'
 import pg from 'pg'
@@ -19,7 +19,7 @@ export type RunProof = {
   database: pg.Client
   faults: FaultFolder
   check: Check
-  /** Opens an issue with a mention, in a repository with this command. `isHeld`: its webhook is not sent. */
+  /** Opens an issue with a mention, in a repository whose agent, usually `command`, has this command. */
   ask(command: string, options?: AskOptions): Promise<Asked>
   /** Returns the Runs of the issue. */
   runsOf(asked: Asked): Promise<Run[]>
@@ -34,8 +34,10 @@ export type RunProof = {
 }
 
 export type AskOptions = {
+  agent?: CodingAgent
   title?: string
   body?: string
+  /** Its webhook is not sent. */
   isHeld?: boolean
   settings?: Partial<InstallationSettings>
   files?: Record<string, string>
@@ -126,11 +128,17 @@ export async function startRunProof(
     ...{ world, database, faults, check, runsOf, until },
     ask: async (command, options = {}) => {
       const { title = 'Broken', body = `${world.mention} Please.`, isHeld = false } = options
-      const { settings = {}, files = {}, outsiderBody } = options
+      const { agent = 'command', settings = {}, files = {}, outsiderBody } = options
       const { repository, installationId } = await takeRepository(files)
       await eventually('the settings', async () => {
-        await world.configure(installationId, command, {
-          ...{ environmentId: null, budgetCents: 500, timeoutSeconds: 600, ...settings },
+        await world.use(installationId, agent, {
+          ...{
+            commandTemplate: command,
+            environmentId: null,
+            budgetCents: 500,
+            timeoutSeconds: 600,
+            ...settings,
+          },
         })
         return true
       })

@@ -6,7 +6,13 @@ import { messages } from './messages.ts'
 import { type Asked, type Json, type ModelProtocol, type ModelReply, sayWith } from './model-protocol.ts'
 import { responses } from './responses.ts'
 
-export type ModelRequest = Asked & { path: string; model: string; headers: IncomingHttpHeaders }
+export type ModelRequest = Asked & {
+  path: string
+  model: string
+  headers: IncomingHttpHeaders
+  /** The whole body, as JSON. */
+  body: string
+}
 
 export type Models = {
   url: string
@@ -17,18 +23,21 @@ export type Models = {
 
 const protocols: readonly ModelProtocol[] = [messages, chat, responses]
 
-const readBody = async (request: IncomingMessage): Promise<Json> => {
-  let text = ''
-  for await (const piece of request) text += String(piece)
-  return text === '' ? {} : (JSON.parse(text) as Json)
+const readText = async (request: IncomingMessage): Promise<string> => {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces).toString('utf8')
 }
 
+type Script = (request: ModelRequest) => ModelReply | Promise<ModelReply>
+
 /** `script` returns the reply to a request that offers tools. Requests without tools get a short text. */
-export async function startModels(script: (request: ModelRequest) => ModelReply): Promise<Models> {
+export async function startModels(script: Script): Promise<Models> {
   const requests: ModelRequest[] = []
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?')[0]!
-    const body = await readBody(request)
+    const text = await readText(request)
+    const body = (text === '' ? {} : JSON.parse(text)) as Json
     const json = (answer: Json, status = 200): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     }
@@ -37,9 +46,9 @@ export async function startModels(script: (request: ModelRequest) => ModelReply)
     if (path === '/v1/models') return json({ object: 'list', data: [], models: [] })
     if (!protocol) return json({ error: { type: 'not_found', message: path } }, 404)
     const model = String(body.model)
-    const asked: ModelRequest = { ...protocol.read(body), path, model, headers: request.headers }
+    const asked: ModelRequest = { ...protocol.read(body), path, model, headers: request.headers, body: text }
     requests.push(asked)
-    const said = asked.tools.length === 0 ? { text: 'Work' } : sayWith(asked.tools, script(asked))
+    const said = asked.tools.length === 0 ? { text: 'Work' } : sayWith(asked.tools, await script(asked))
     if (body.stream !== true) return json(protocol.whole(said, model))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const { type, data } of protocol.events(said, model))
