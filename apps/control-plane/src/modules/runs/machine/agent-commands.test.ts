@@ -69,7 +69,7 @@ it('gives Claude Code and Codex the address of the door', async () => {
   const codex = await start('codex', true, 'printf "%s\\n" "$@"')
   expect(codex).toContain(`model_providers.dock.base_url=${door}/model/openai/v1\n`)
   expect(codex).toContain(`projects={ "${home}/work/app" = { trust_level = "untrusted" } }\n`)
-  expect(codex).toMatch(/\nresume\n--last\n$/)
+  expect(codex).toMatch(/\nresume\n--last\n-\n$/)
 })
 
 it('says which program is missing, and what the operator can do', async () => {

@@ -124,7 +124,7 @@ export function agentCommand({
       return start(
         'codex',
         '',
-        `exec --json --dangerously-bypass-approvals-and-sandbox ${codexFlags}${chosen}${isContinued ? ' resume --last' : ''}`,
+        `exec --json --dangerously-bypass-approvals-and-sandbox ${codexFlags}${chosen}${isContinued ? ' resume --last -' : ''}`,
         { RUN_MODEL_KEY: placeholderKey },
       )
   }
