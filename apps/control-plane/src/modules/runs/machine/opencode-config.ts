@@ -9,7 +9,7 @@ export const opencodeVariables: Readonly<Record<string, string>> = {
   ...{ OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' },
   // The list of models is part of the program. Others are named by the configuration.
   ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
-  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  ...{ OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
 }
 
 /**
