@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ProcessOutput } from './process-output.ts'
 
 /** Returns a function that ends the program. */
@@ -32,4 +34,17 @@ test('what a program writes and then waits is read without the end of the progra
   }
   end()
   expect(output.destroyed).toBe(true)
+})
+
+test('answers to input are read at once, however fast they follow each other', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const input = { bytesWritten: 0 }
+  const output = new ProcessOutput(input)
+  onTestFinished(() => void output.destroy())
+  for (const answer of ['one', 'two', 'three', 'four']) {
+    input.bytesWritten += 1
+    writeSync(output.writeFd, answer)
+    expect(String((await once(output, 'data'))[0])).toBe(answer)
+  }
 })

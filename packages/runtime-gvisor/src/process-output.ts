@@ -12,7 +12,8 @@ export const processPipeBytes = 256 * 1024
 const readBytes = 64 * 1024
 /**
  * A program that writes in small pieces is read as fast as it writes, and each piece costs a turn of every process on
- * its way. So if pieces below this size follow each other, the pipe is left to fill for a moment.
+ * its way. So if pieces below this size follow each other, the pipe is left to fill for a moment. Answers do not wait:
+ * a protocol such as sftp sends its next request only after the answer to the last one.
  */
 const smallBytes = 32 * 1024
 const fillMs = 1
@@ -29,12 +30,16 @@ export class ProcessOutput extends Readable {
   readonly #socket: Socket
   #writerOpen = true
   #isOver = false
+  readonly #input: { bytesWritten: number }
   #lastReadAt = 0
+  #inputAtLastRead = 0
   #filling: NodeJS.Timeout | undefined
   #isWanted = false
 
-  constructor() {
+  /** `input`: the same program's input. A piece that follows new input is an answer. */
+  constructor(input: { bytesWritten: number } = { bytesWritten: 0 }) {
     super({ highWaterMark: heldBytes })
+    this.#input = input
     const { readFd, writeFd } = openPipe()
     setPipeCapacity(writeFd, processPipeBytes)
     this.writeFd = writeFd
@@ -95,8 +100,10 @@ export class ProcessOutput extends Readable {
   /** Returns false if the pipe must not be read now. */
   #take(bytes: Buffer): boolean {
     const now = performance.now()
-    const isSmall = bytes.length < smallBytes && now - this.#lastReadAt < 2 * fillMs
+    const isAnswer = this.#input.bytesWritten !== this.#inputAtLastRead
+    const isSmall = bytes.length < smallBytes && now - this.#lastReadAt < 2 * fillMs && !isAnswer
     this.#lastReadAt = now
+    this.#inputAtLastRead = this.#input.bytesWritten
     this.#isWanted = false
     if (this.push(bytes)) this.#isWanted = true
     if (!isSmall) return this.#isWanted

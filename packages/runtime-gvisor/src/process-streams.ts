@@ -6,18 +6,19 @@ import { openPipe, setPipeCapacity } from './system-calls.ts'
 
 export class ProcessStreams {
   readonly stdin: Socket
-  readonly stdout = new ProcessOutput()
+  readonly stdout: ProcessOutput
   /** Null on a pseudo-terminal, which has one output. */
   readonly stderr: ProcessOutput | null
   readonly #readFd: number
   #isOurs = true
 
   constructor({ isTerminal }: { isTerminal: boolean }) {
-    this.stderr = isTerminal ? null : new ProcessOutput()
     const { readFd, writeFd } = openPipe()
     setPipeCapacity(writeFd, processPipeBytes)
     this.#readFd = readFd
     this.stdin = new Socket({ fd: writeFd, readable: false, writable: true })
+    this.stdout = new ProcessOutput(this.stdin)
+    this.stderr = isTerminal ? null : new ProcessOutput(this.stdin)
     // EPIPE: the program closed its end or exited.
     for (const stream of this.#all()) stream.on('error', () => undefined)
   }
