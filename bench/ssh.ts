@@ -1,5 +1,6 @@
 /**
- * script/bench ssh: measures the SSH gateway in front of a real Dock, beside OpenSSH's own server on this machine.
+ * script/bench ssh [PART …]: measures the SSH gateway in front of a real Dock, beside OpenSSH's own server on this
+ * machine.
  * DOCK_BENCH_COUNT (100) sets the number of samples, DOCK_BENCH_MIB (256) the size of the streams.
  */
 import { spawn } from 'node:child_process'
@@ -77,27 +78,30 @@ const measureCopies = async ({ name, client, user }: Place, mode: string[]): Pro
   return [up, down]
 }
 
+/** A file is what `cat` reads and writes in pieces of 128 KiB, where `head` writes 8 KiB. */
+const directions = ['up', 'down', 'down, a file'] as const
+const fileOf = (user: string): string => `/tmp/dock-bench-${process.pid}-${user}`
+type Direction = (typeof directions)[number]
+
 /**
  * Returns megabytes per second of one stream, and the milliseconds of processor time that each process took for a MiB.
  * These say something on a busy machine too.
  */
 const measureStream = async (
-  { client, to, processes }: Place,
-  direction: 'up' | 'down',
+  { client, to, user, processes }: Place,
+  direction: Direction,
 ): Promise<{ rate: number; cost: string }> => {
   const bytes = mebibytes * 2 ** 20
   const words = ['ssh', ...client.options(), ...to]
+  const remote = direction === 'down' ? `head -c ${bytes} /dev/zero` : `cat ${fileOf(user)}`
   const pids = Object.values(processes)
   const before = await Promise.all(pids.map(cpuSecondsOf))
   const begin = performance.now()
   const command =
-    direction === 'up'
-      ? `head -c ${bytes} /dev/zero | "$@" 'cat >/dev/null'`
-      : `"$@" 'head -c ${bytes} /dev/zero' | wc -c`
+    direction === 'up' ? `head -c ${bytes} /dev/zero | "$@" 'cat >/dev/null'` : `"$@" '${remote}' | wc -c`
   const ended = await client.run('bash', ['-c', command, 'bash', ...words])
   if (ended.code !== 0) throw new Error(ended.stderr)
-  if (direction === 'down' && Number(ended.stdout) !== bytes)
-    throw new Error(`only ${ended.stdout} bytes came`)
+  if (direction !== 'up' && Number(ended.stdout) !== bytes) throw new Error(`only ${ended.stdout} bytes came`)
   const rate = bytes / 1e6 / ((performance.now() - begin) / 1000)
   const after = await Promise.all(pids.map(cpuSecondsOf))
   const costs = Object.keys(processes).map((name, at) => {
@@ -108,7 +112,10 @@ const measureStream = async (
 }
 
 /** Returns the stream of median rate of three, after one stream in which V8 compiles what they run. */
-const medianStream = async (place: Place, direction: 'up' | 'down') => {
+const medianStream = async (place: Place, direction: Direction) => {
+  const { client, to } = place
+  const file = `head -c ${mebibytes * 2 ** 20} /dev/zero >${fileOf(place.user)}`
+  if (direction === 'down, a file') await client.run('ssh', [...client.options(), ...to, file])
   await measureStream(place, direction)
   const streams = []
   for (let round = 0; round < 3; round++) streams.push(await measureStream(place, direction))
@@ -161,21 +168,27 @@ const show = (figure: Figure, wanted?: { p50: number; p95?: number }): void => {
   )
 }
 
-const measure = async (place: Place, isOurs: boolean): Promise<void> => {
-  await withMaster(place, async () => {
-    const figure = await sample(`${place.name}: true, shared connection`, count, () => ssh(place, 'true'))
-    show(figure, isOurs ? { p50: 60, p95: 100 } : undefined)
-  })
-  await makeTree(join(place.client.folder, 'tree'))
-  for (const mode of [[], ['-O']])
-    for (const figure of await measureCopies(place, mode)) show(figure, isOurs ? { p50: 2000 } : undefined)
-  for (const direction of ['up', 'down'] as const) {
-    const { rate, cost } = await medianStream(place, direction)
-    print(
-      `${`${place.name}: one stream ${direction}`.padEnd(40)} ${shown(rate)} MB/s${isOurs ? `   wanted 60: ${verdict(rate >= 60)}` : ''}${cost}`,
-    )
-  }
-  show(await measureEcho(place), isOurs ? { p50: 10 } : undefined)
+const parts = {
+  session: async (place: Place, isOurs: boolean) =>
+    withMaster(place, async () => {
+      const figure = await sample(`${place.name}: true, shared connection`, count, () => ssh(place, 'true'))
+      show(figure, isOurs ? { p50: 60, p95: 100 } : undefined)
+    }),
+  copies: async (place: Place, isOurs: boolean) => {
+    await makeTree(join(place.client.folder, 'tree'))
+    for (const mode of [[], ['-O']])
+      for (const figure of await measureCopies(place, mode)) show(figure, isOurs ? { p50: 2000 } : undefined)
+  },
+  streams: async (place: Place, isOurs: boolean) => {
+    for (const direction of directions) {
+      const { rate, cost } = await medianStream(place, direction)
+      print(
+        `${`${place.name}: one stream ${direction}`.padEnd(40)} ${shown(rate)} MB/s${isOurs ? `   wanted 60: ${verdict(rate >= 60)}` : ''}${cost}`,
+      )
+    }
+  },
+  echo: async (place: Place, isOurs: boolean) =>
+    show(await measureEcho(place), isOurs ? { p50: 10 } : undefined),
 }
 
 const measureStarts = async (server: BenchServer, id: string): Promise<void> => {
@@ -193,6 +206,11 @@ const measureStarts = async (server: BenchServer, id: string): Promise<void> => 
   show(processes, { p50: Math.round(percentile(execs, 0.5) + 5) })
 }
 
+const chosen = process.argv.slice(2)
+const unknown = chosen.find((name) => name !== 'starts' && !(name in parts))
+if (unknown !== undefined)
+  throw new Error(`there is no part ${unknown}; parts: ${Object.keys(parts).join(', ')}, starts`)
+
 const port = await freePort()
 await withServer({ DOCK_SSH_PORT: String(port) }, async (server) => {
   const client = await createSshClient(() => port)
@@ -209,12 +227,17 @@ await withServer({ DOCK_SSH_PORT: String(port) }, async (server) => {
       agent: (await processOf('agent', server)) ?? 0,
       sandbox: await sandboxOf(server.dataDir, id),
     }
-    await measure({ name: 'Dock', client, user: id, to: to(id), processes }, true)
-    await measure({ name: 'OpenSSH', client: plain, user: 'root', to: to('root'), processes: {} }, false)
-    await measureStarts(server, id)
+    const dock = { name: 'Dock', client, user: id, to: to(id), processes }
+    const openSsh = { name: 'OpenSSH', client: plain, user: 'root', to: to('root'), processes: {} }
+    for (const [name, measure] of Object.entries(parts)) {
+      if (chosen.length > 0 && !chosen.includes(name)) continue
+      await measure(dock, true)
+      await measure(openSsh, false)
+    }
+    if (chosen.length === 0 || chosen.includes('starts')) await measureStarts(server, id)
   } finally {
     sshd.stop()
     for (const each of [client, plain]) await each.remove()
-    await rm(`/tmp/dock-bench-${process.pid}`, { recursive: true, force: true })
+    await rm(fileOf('root'), { force: true })
   }
 })
