@@ -12,11 +12,12 @@ export async function withBrowser(
   const browser = await openChromium()
   try {
     const viewport = { width: 1280, height: 800 }
-    const page = await browser.newPage({ viewport, baseURL: admin.baseUrl })
+    const context = await browser.newContext({ viewport, baseURL: admin.baseUrl })
+    const page = await context.newPage()
     await page.goto('/')
     await signInOn(page, admin)
     await page.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
-    const storageState = await page.context().storageState()
+    const storageState = await context.storageState()
     await use(page, () => browser.newContext({ viewport, baseURL: admin.baseUrl, storageState }))
   } finally {
     await browser.close()

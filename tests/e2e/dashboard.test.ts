@@ -24,6 +24,26 @@ afterAll(async () => {
 })
 
 describe('the dashboard', () => {
+  it('loads itself again when scripts were lost on the way, and says when that does not help', async () => {
+    const visitor = await browser.newPage({ baseURL: server.admin.baseUrl })
+    let lost = 0
+    await visitor.route('**/assets/*.js', async (route) => {
+      if (lost > 40) return route.continue()
+      lost++
+      await route.abort('connectionreset')
+    })
+    await visitor.goto('/')
+    await visitor.getByLabel('Email address').waitFor()
+
+    lost = Number.NEGATIVE_INFINITY
+    await visitor.reload()
+    await visitor.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor()
+    lost = 41
+    await visitor.getByRole('button', { name: 'Try again' }).click()
+    await visitor.getByLabel('Email address').waitFor()
+    await visitor.close()
+  })
+
   it('asks for the sign-in, and leads back to the page that was asked for', async () => {
     await open('/?q=nothing')
     await page.getByRole('heading', { name: 'Sign in to Dock' }).waitFor()
