@@ -24,7 +24,7 @@ const administer = async (statement: string): Promise<void> => {
 /** Creates a database without tables and returns its URL. Remove it with {@link dropDatabase}. */
 export async function createEmptyDatabase(): Promise<string> {
   const name = `test_${randomBase32(12)}`
-  await administer(`create database ${name} template template0`)
+  await administer(`create database ${name} template template0 strategy file_copy`)
   return databaseUrl(inject('postgresUrl'), name)
 }
 
@@ -38,7 +38,7 @@ export function dropDatabase(url: string): Promise<void> {
 /** Creates a database as a clone of the migrated template. */
 export async function createFreshDatabase(): Promise<FreshDatabase> {
   const name = `test_${randomBase32(12)}`
-  await administer(`create database ${name} template ${templateDatabase}`)
+  await administer(`create database ${name} template ${templateDatabase} strategy file_copy`)
   const url = databaseUrl(inject('postgresUrl'), name)
   // Tests of races queue for few connections on a busy machine, so the timeout is long.
   const connection = openDatabase({ url, maxConnections: 5, connectTimeoutMs: 60_000 })

@@ -1,16 +1,16 @@
 /** A temporary PostgreSQL cluster for a test run, with a migrated template database that test files clone. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { migrate } from '@dock/control-plane/migrate'
 import { startPostgres } from '@dock/embedded-postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { databaseUrl, templateDatabase } from './cluster.ts'
+import { makeClusterFolder } from './cluster-folder.ts'
 
 /** Starts the cluster and provides its URL to the test files. Returns a function that stops it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'dock-test-'))
+  const folder = await makeClusterFolder()
   // PostgreSQL runs as another user, who needs access to the subfolders.
   await chmod(folder, 0o755)
   const postgres = await startPostgres({
@@ -18,6 +18,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     socketDir: join(folder, 'run'),
     logPath: join(folder, 'postgres.log'),
     fsync: false,
+    // Nothing replicates this cluster, so its log need not hold what is copied.
+    settings: ['wal_level=minimal', 'max_wal_senders=0'],
   })
   const stop = async (): Promise<void> => {
     await postgres.stop()
