@@ -16,12 +16,14 @@ import { proveReceipts, proveRepeats } from './runs/webhooks.ts'
 const usual = {
   /** Deliveries of one webhook at once. */
   repeats: 20,
-  /** Webhooks from whose receipt to the agent the time is measured. */
+  /** Webhooks from whose receipt to the agent the time is measured, for each target. */
   latency: 20,
+  fast: 20,
   /** Kills right after the receipt of a webhook. */
   receipts: 50,
   /** Kills around the steps of a turn. There are two for each step, place and process. */
   saga: 100,
+  fastSaga: 30,
   budget: 2,
   stop: 5,
   pushes: 1,
@@ -59,9 +61,11 @@ const proof = await startRunProof(
 )
 const parts: Record<Part, (count: number) => Promise<void>> = {
   repeats: (count) => proveRepeats(proof, count),
-  latency: (count) => proveLatency(proof, count),
+  latency: (count) => proveLatency(proof, count, 'dock'),
+  fast: (count) => proveLatency(proof, count, 'fast'),
   receipts: (count) => proveReceipts(proof, count),
-  saga: (count) => proveSaga(proof, count),
+  saga: (count) => proveSaga(proof, count, 'dock'),
+  fastSaga: (count) => proveSaga(proof, count, 'fast'),
   budget: (count) => proveBudget(proof, model, environmentId, count),
   stop: (count) => proveStop(proof, count),
   pushes: () => provePushes(proof),

@@ -227,7 +227,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const runs = createRunsModule({
     ...{ db, clock, logger, sealer, owner: docks.owner, docks: docks.context, gateway: docks.gateway },
     ...{ github: github.operations, gitServer: config.gitServers.github, appUrl: config.appUrl },
-    image: config.runImage,
+    ...{ image: config.runImage, isFastOn: config.fastRuns, machines: docks.docks.machines },
   })
   const serveRun = createServeRunDoor({ door: runs.door, servers: config.modelServers })
   const live = createLiveModule({ db, clock, logger })

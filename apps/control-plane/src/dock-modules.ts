@@ -181,6 +181,7 @@ export function createDockModules(options: {
       // First, while the database still knows which Docks belong to the organization.
       { name: 'quarantine', remove: hosts.removeQuarantined },
       { name: 'templates', remove: templates.removeAll },
+      { name: 'machines of Runs', remove: docks.removeMachines },
       { name: 'docks', remove: docks.removeAll },
       { name: 'copies', remove: copies.removeAll },
       { name: 'operations', remove: (id) => removeOperations(db, id) },

@@ -5,6 +5,7 @@ import { dockSealedColumns } from './modules/docks/index.ts'
 import { environmentSealedColumn } from './modules/environments/index.ts'
 import { githubSealedColumns } from './modules/github/index.ts'
 import { keySealedColumns } from './modules/keys/index.ts'
+import { runSealedColumn } from './modules/runs/index.ts'
 import { webhookSealedColumns } from './modules/webhooks/index.ts'
 import type { SealedColumn } from './sealing/index.ts'
 
@@ -16,4 +17,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   ...githubSealedColumns,
   ...keySealedColumns,
   ...webhookSealedColumns,
+  runSealedColumn,
 ]

@@ -48,7 +48,12 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['DOCK_RUN_IMAGE'],
     usual: '`DEFAULT_IMAGE`',
-    sets: 'image of the Docks of GitHub Runs; `debian-13-agents` has coding agents, once `script/image debian-13-agents` has built it',
+    sets: 'image of the machines of GitHub Runs; `debian-13-agents` has coding agents, once `script/image debian-13-agents` has built it',
+  },
+  {
+    names: ['DOCK_FAST_RUNS'],
+    usual: '`on`',
+    sets: 'whether GitHub Runs with the target `fast` get machines; `off`: they wait until they are promoted',
   },
   {
     names: ['DOCK_ADMIN_EMAIL', 'DOCK_ADMIN_PASSWORD'],

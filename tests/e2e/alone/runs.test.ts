@@ -154,3 +154,45 @@ it('is done without a pull request if nothing changed', async () => {
   await until(issue.number, 'done')
   expect(await runOf(issue.number)).toMatchObject({ completionStatus: 'no_changes', prNumber: null })
 })
+
+it('works in a sandbox without a Dock on the target fast, and becomes one Dock by many promotions', async () => {
+  const { github, mention, server } = world
+  const { client } = server
+  // The agent tells its process id before and after the promotion, whose end the test tells by a branch.
+  const waiting = 'until git ls-remote --exit-code origin refs/heads/go >/dev/null; do sleep 0.2; done'
+  await world.configure(installationId, `echo "process $$"; ${waiting}; echo "process $$"; echo fast >fast`, {
+    executionTarget: 'fast',
+  })
+  const { issue } = await github.openIssue(repository, 'ada', { body: `${mention} Be quick.` })
+  await expect
+    .poll(async () => {
+      const run = await runOf(issue.number)
+      return run ? world.readLog(run.id) : ''
+    }, patient)
+    .toContain('process')
+  const { id, dockId } = (await runOf(issue.number))!
+  expect(dockId).toBeNull()
+  const [summary] = await client.call('listHosts', {})
+  const shown = () => client.call('readHost', { params: { id: summary!.id } })
+  const { runs, docks } = await shown()
+  expect(runs).toEqual([{ dockId: expect.any(String), state: 'running', kind: 'fast' }])
+  const machine = runs[0]!.dockId
+  expect(docks.map((each) => each.id)).not.toContain(machine)
+  const readDock = () => client.call('readDock', { params: { id: machine } })
+  await expect(readDock()).rejects.toMatchObject({ code: 'dock_not_found' })
+
+  const promote = () => client.call('promoteRun', { params: { id }, query: {} })
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, promote))
+  const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+  expect(refused).toEqual(Array.from({ length: 19 }, () => 'run_not_promotable'))
+  expect(await runOf(issue.number)).toMatchObject({ dockId: machine, executionTarget: 'dock' })
+  expect(await readDock()).toMatchObject({ id: machine, state: expect.stringMatching(/ready|running/) })
+  expect((await shown()).runs).toEqual([])
+  await expect(exec(server, machine, 'true')).rejects.toMatchObject({ code: 'exec_unavailable' })
+  await git('branch', 'go', 'main')
+  await until(issue.number, 'pr_opened')
+  const [first, second] = (await world.readLog(id)).trim().split('\n')
+  expect(second).toBe(first)
+  expect((await exec(server, machine, 'cat ~/work/app/fast')).stdout).toBe('fast\n')
+  await world.configure(installationId, 'true', { executionTarget: 'dock' })
+})

@@ -15,10 +15,15 @@ const choose = <T>(cases: readonly T[], count: number): T[] =>
     ? [...cases]
     : Array.from({ length: count }, (_, index) => cases[Math.floor((index * cases.length) / count)]!)
 
-export async function proveSaga(proof: RunProof, count: number): Promise<void> {
+export async function proveSaga(
+  proof: RunProof,
+  count: number,
+  executionTarget: 'dock' | 'fast',
+): Promise<void> {
+  const ask = () => proof.ask(command, { settings: { executionTarget } })
   const { world, faults, check } = proof
   const server = { ...world.server, port: world.port, faults }
-  const places = await faults.placesOf(async () => proof.until(await proof.ask(command), ['pr_opened']))
+  const places = await faults.placesOf(async () => proof.until(await ask(), ['pr_opened']))
   await proof.clear()
   const victims = ['control-plane', 'agent'] as const
   const all = places
@@ -32,7 +37,7 @@ export async function proveSaga(proof: RunProof, count: number): Promise<void> {
     try {
       await faults.clear()
       await faults.arm(place)
-      const asked = await proof.ask(command)
+      const asked = await ask()
       const ended = proof.until(asked, ['pr_opened'])
       await interruptCall(server, { place, victim }, ended)
       const run = await ended
@@ -48,11 +53,11 @@ export async function proveSaga(proof: RunProof, count: number): Promise<void> {
       problems.push(error instanceof Error ? error.message : String(error))
     }
     if (problems.length === 0) whole += 1
-    else check(`a kill of the ${victim} at ${place}`, false, problems.join('; '))
+    else check(`a kill of the ${victim} at ${place}, target ${executionTarget}`, false, problems.join('; '))
     await proof.clear()
   })
   check(
-    `${cases.length} of ${all.length} kills around the steps: one branch, one pull request, one comment, a whole log`,
+    `${cases.length} of ${all.length} kills around the steps, target ${executionTarget}: one branch, one pull request, one comment, a whole log`,
     whole === cases.length && all.length > 0,
     `${whole} whole`,
   )

@@ -28,7 +28,7 @@ export type RunProof = {
   /** Waits until the log of the Run contains the text. */
   untilLogged(asked: Asked, text: string): Promise<Run>
   stop(run: Run): Promise<void>
-  /** Deletes all Docks, so that the next part has the machine for itself. */
+  /** Deletes all Docks and stops fast Runs, so that the next part has the machine for itself. */
   clear(): Promise<void>
   close(): Promise<void>
 }
@@ -132,13 +132,8 @@ export async function startRunProof(
       const { repository, installationId } = await takeRepository(files)
       await eventually('the settings', async () => {
         await world.use(installationId, agent, {
-          ...{
-            commandTemplate: command,
-            environmentId: null,
-            budgetCents: 500,
-            timeoutSeconds: 600,
-            ...settings,
-          },
+          ...{ commandTemplate: command, executionTarget: 'dock', environmentId: null },
+          ...{ budgetCents: 500, timeoutSeconds: 600, ...settings },
         })
         return true
       })
@@ -159,6 +154,10 @@ export async function startRunProof(
       }),
     stop: async ({ id }) => void (await client.call('stopRun', { params: { id }, query: {} })),
     clear: async () => {
+      const runs = await eventually('the Runs', world.listRuns)
+      for (const { id, executionTarget, state } of runs)
+        if (executionTarget === 'fast' && state === 'pr_opened')
+          await client.call('stopRun', { params: { id }, query: {} })
       const docks = await eventually('the Docks', () => client.call('listDocks', { query: { all: true } }))
       for (const { id } of docks)
         await eventually('the end of a Dock', () => deleteDock(world.server, id).then(() => true))

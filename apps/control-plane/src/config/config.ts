@@ -36,6 +36,8 @@ export type Config = {
   defaultImage: string
   /** The image of the Docks of Runs. Null: the default image. */
   runImage: string | null
+  /** False: Runs with the target `fast` get no machine. */
+  fastRuns: boolean
   admin: { email: string; password: string | undefined }
   /** In lower case. */
   adminEmails: string[]
@@ -148,6 +150,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     appUrl,
     defaultImage: values.DEFAULT_IMAGE,
     runImage: values.DOCK_RUN_IMAGE ?? null,
+    fastRuns: values.DOCK_FAST_RUNS === 'on',
     admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     signUp: values.DOCK_SIGNUP,

@@ -42,6 +42,7 @@ const schema = z.object({
   DOCK_APP_URL: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_IMAGE: imageName.default('ubuntu-24.04'),
   DOCK_RUN_IMAGE: imageName.optional(),
+  DOCK_FAST_RUNS: z.enum(['on', 'off']).default('on'),
   DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
   DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
   INSTANCE_ADMIN_EMAILS: commaList.default([]),

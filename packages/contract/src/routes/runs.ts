@@ -85,6 +85,7 @@ export const runRoutes = {
       'not_found',
       'conflict',
       'fast_run_disabled',
+      'fast_run_concurrency_exceeded',
       'github_unavailable',
       'unavailable',
     ],
@@ -94,7 +95,8 @@ export const runRoutes = {
     method: 'POST',
     path: '/v1/github/runs/:id/promote',
     summary: 'Promote a Fast Run to a Run in a Dock',
-    description: 'A Fast Run has no Dock of its own. Promote it if it needs one.',
+    description:
+      'A Fast Run works in a machine without a Dock. Promoting it makes a Dock of that machine, in place: with the same id and processes. Commands work once the turn has ended. A Run that still waits for its machine gets a Dock instead. The Dock belongs to the caller. Every other Run is not promotable.',
     response: run,
     errors: [
       'validation_error',
@@ -106,6 +108,9 @@ export const runRoutes = {
       'environment_not_found',
       'environment_secrets_admin_only',
       'connector_admin_only',
+      'subscription_required',
+      'budget_exceeded',
+      'concurrency_exceeded',
     ],
   }),
   stopRun: route({

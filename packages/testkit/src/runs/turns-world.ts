@@ -141,6 +141,7 @@ export async function createTurnsWorld(): Promise<TurnsWorld> {
     ...{ db: world.db, clock: systemClock, logger, owner: world.modules.owner },
     sealer: context.sealer,
     ...{ docks: { ...context, runner: { ...runner, register } }, gateway: world.host, github },
+    ...{ machines: world.modules.docks.machines, isFastOn: true },
     ...{ gitServer: 'https://github.test', appUrl: 'https://dock.test', image: null },
   })
   const repository: LinkedRepository = {

@@ -34,6 +34,7 @@ export type RunsTable = {
   check_run_id: number | null
   door_open: Generated<boolean>
   archive_at: NullableTimestamp
+  session_sealed: Generated<string | null>
   created_at: ColumnType<Date, Date, never>
   updated_at: Date
 }

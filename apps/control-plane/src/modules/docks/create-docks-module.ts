@@ -18,6 +18,8 @@ import { createUpgradeSaga } from './environment/upgrade-saga.ts'
 import { createSecretsOf, type SecretsOf } from './environment/variables/dock-secrets.ts'
 import type { Launch } from './environment/variables/furnishing.ts'
 import { deleteExpiredOutcomes } from './exec/exec-once.ts'
+import { createFastMachines, type FastMachines, removeMachines } from './machines/fast-machines.ts'
+import { pruneMachines } from './machines/machine-store.ts'
 import { createDockReactions } from './recovery/reactions.ts'
 import { createSetupSaga } from './setup/setup-saga.ts'
 import { createOrderedStops, type OrderedStops } from './stop/ordered-stops.ts'
@@ -31,12 +33,15 @@ export type DocksModule = {
   /** How Docks react to what hosts report. */
   reactions: DockReactions
   orderedStops: OrderedStops
+  /** The machines of fast Runs. */
+  machines: FastMachines
   /** Returns the organization of a running Dock. */
   organizationOf: OrganizationOf
   /** Wipes the data at rest of organizations with zero data retention. */
   wipeRetained(): Promise<void>
-  /** Remove the Docks, and then the records, of a deleted organization. Return how many are left. */
+  /** Remove the Docks, machines and then records of a deleted organization. Return how many are left. */
   removeAll(organizationId: string): Promise<number>
+  removeMachines(organizationId: string): Promise<number>
   removeRecords(organizationId: string): Promise<number>
   start(): void
   stop(): void
@@ -71,7 +76,14 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   const usage = createDockUsage({ db, clock })
   const activity = createDockActivity({ db, clock, logger })
   const context: DockContext = { ...given, ttl, usage, activity, keyedExecs: new Map() }
-  registerSagas(context, { gateway: needs.gateway, owner, origins, passed, ensureCapture, ensureImage })
+  const machines = registerSagas(context, {
+    gateway: needs.gateway,
+    owner,
+    origins,
+    passed,
+    ensureCapture,
+    ensureImage,
+  })
   const wipeRetained = async (): Promise<void> => {
     await wipeTemplates()
     await wipeArchivedDocks(context)
@@ -91,6 +103,7 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
         },
       },
       { name: 'old records', everyMs: 600_000, run: () => pruneDockRecords({ db, clock }) },
+      { name: 'ended machines of Runs', everyMs: 600_000, run: () => pruneMachines(db, clock.now()) },
       { name: 'zero data retention', everyMs: 60_000, run: wipeRetained },
     ],
   })
@@ -101,9 +114,11 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
     activity,
     reactions: createDockReactions(context),
     orderedStops,
+    machines,
     organizationOf: createOrganizationOf(db),
     wipeRetained,
     removeAll: (organizationId) => removeDocks(context, organizationId),
+    removeMachines: (organizationId) => removeMachines(context, organizationId),
     removeRecords: (organizationId) => removeDockRecords(db, organizationId),
     start: () => {
       for (const each of background) each.start()
@@ -120,7 +135,8 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   }
 }
 
-const registerSagas = (context: DockContext, needs: SagaNeeds): void => {
+/** Returns the machines of fast Runs, which boot with the same parts. */
+const registerSagas = (context: DockContext, needs: SagaNeeds): FastMachines => {
   const { db, clock, logger, sealer, ttl, policy, startFailures, runner } = context
   const { passed, ...rest } = needs
   const secretsOf = createSecretsOf({ db, sealer, passed: passed.secrets })
@@ -139,4 +155,5 @@ const registerSagas = (context: DockContext, needs: SagaNeeds): void => {
     createDeleteSaga(parts),
     createUpgradeSaga({ ...parts, logger }),
   ])
+  return createFastMachines(context, parts)
 }

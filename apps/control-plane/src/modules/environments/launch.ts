@@ -37,10 +37,13 @@ const findPinnedVersion = async (
       select v.id as "versionId", v.bundle_sealed as sealed,
         v.bundle_cleared_at is not null as "isCleared", d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
         v.safe_for_third_parties or d.no_env as "safeForThirdParties", v.pass_github as "passGithub",
-        v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
+        v.pass_secrets as "passSecrets",
+        -- The key of a Dock opens that Dock, and the machine of a fast Run is none.
+        v.pass_dock_credentials and d.run_id is null as "passDockCredentials",
         -- The agent of a Run reaches its model through a door, so its machine holds no key of the provider.
-        v.pass_agents_credentials and not exists (select 1 from runs r where r.dock_id = d.id) as "passAgentsCredentials"
-      from docks d join environment_versions v
+        v.pass_agents_credentials and d.run_id is null
+          and not exists (select 1 from runs r where r.dock_id = d.id) as "passAgentsCredentials"
+      from machines d join environment_versions v
         on v.environment_id = d.environment_id and v.version = coalesce(${liveVersion ?? null}::int, d.environment_version)
       where d.id = ${dockId} and d.organization_id = ${organizationId}`.execute(db)
   ).rows[0] ?? null

@@ -23,7 +23,7 @@ export async function passedRepositories(
 ): Promise<PassedRepositories | null> {
   const { rows } = await sql<{ organizationId: string; versionId: string; sealed: string | null }>`
     select d.organization_id as "organizationId", v.id as "versionId", v.bundle_sealed as sealed
-    from docks d join environment_versions v
+    from machines d join environment_versions v
       on v.environment_id = d.environment_id and v.version = d.environment_version
     where d.id = ${dockId} and d.host_id = ${hostId} and d.generation = ${generation} and not d.no_env
       and v.organization_id = d.organization_id and v.pass_github and not v.safe_for_third_parties

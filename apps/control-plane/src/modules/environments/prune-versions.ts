@@ -20,7 +20,7 @@ const batch = 500
 const isUnneeded = (before: Date): RawBuilder<boolean> => sql<boolean>`(v.version < e.current_version
   and exists (select 1 from environment_versions n where n.environment_id = v.environment_id
     and n.version > v.version and n.created_at <= ${before})
-  and not exists (select 1 from docks d where d.environment_id = v.environment_id
+  and not exists (select 1 from machines d where d.environment_id = v.environment_id
     and d.environment_version = v.version)
   and not exists (select 1 from operations o where o.organization_id = v.organization_id and o.status <> 'completed'
     and (o.target_id = v.environment_id or o.data -> 'before' ->> 'environmentId' = v.environment_id::text)))`

@@ -199,7 +199,7 @@ export async function markSilentHosts(
   return result.rows.map((row) => row.id)
 }
 
-/** A Dock that a host should have. `busy`: an operation holds it. */
+/** A Dock, or the machine of a fast Run, that a host should have. `busy`: an operation holds it. */
 export type ExpectedDock = {
   id: string
   organizationId: string
@@ -212,7 +212,10 @@ export type ExpectedDock = {
   recoveries: Date[]
 }
 
-/** Returns the Docks of a host, and those in its report that are placed on other hosts. */
+/**
+ * Returns the Docks of a host, and those in its report that are placed on other hosts. Machines of fast Runs are among
+ * them: `ready`, `busy` while they boot, and `archived` once they have ended.
+ */
 export async function listExpectedDocks(
   db: Db,
   hostId: string,
@@ -223,7 +226,13 @@ export async function listExpectedDocks(
       select d.id, d.organization_id as "organizationId", d.workspace_id as "workspaceId", d.state, d.generation,
         d.state_changed_at as "stateChangedAt", d.has_disk as "hasDisk", d.host_id as "hostId", d.recoveries,
         exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed') as busy
-      from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
+      from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])
+      union all
+      select m.id, m.organization_id, m.workspace_id, case m.state when 'ended' then 'archived' else 'ready' end,
+        m.generation, m.state_changed_at, m.state <> 'ended', m.host_id, '{}'::timestamptz[], m.state = 'starting'
+      from run_machines m where (m.host_id = ${hostId} and m.state <> 'ended') or m.id = any(${reported}::uuid[])`.execute(
+      db,
+    )
   ).rows
 }
 
@@ -233,7 +242,8 @@ export async function findUsedDockIds(db: Db, ids: readonly string[]): Promise<S
     (
       await sql<{ id: string }>`select n.id::text from unnest(${ids}::uuid[]) as n(id)
         where exists (select 1 from docks d where d.id = n.id)
-          or exists (select 1 from dock_state_changes c where c.dock_id = n.id)`.execute(db)
+          or exists (select 1 from dock_state_changes c where c.dock_id = n.id)
+          or exists (select 1 from run_machines m where m.id = n.id)`.execute(db)
     ).rows.map(({ id }) => id),
   )
 }
@@ -288,5 +298,13 @@ export async function listHostDocks(db: Db, hostId: string): Promise<HostDockRow
         o.name as "organizationName"
       from docks d join workspaces w on w.id = d.workspace_id join organizations o on o.id = d.organization_id
       where d.host_id = ${hostId} and d.state <> 'archived' order by d.created_at, d.id`.execute(db)
+  ).rows
+}
+
+/** Returns the machines of fast Runs on a host, oldest first. */
+export async function listHostMachines(db: Db, hostId: string): Promise<{ dockId: string; state: string }[]> {
+  return (
+    await sql<{ dockId: string; state: string }>`select id as "dockId", state from run_machines
+      where host_id = ${hostId} and state <> 'ended' order by created_at, id`.execute(db)
   ).rows
 }

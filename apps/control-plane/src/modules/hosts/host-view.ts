@@ -2,7 +2,7 @@
 import { type DockState, type HostDetail, type HostSummary, ServiceError } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
-import { type HostRow, listHostDocks, listHostRows, readHostRow } from './host-store.ts'
+import { type HostRow, listHostDocks, listHostMachines, listHostRows, readHostRow } from './host-store.ts'
 import { listQuarantinedDocks } from './quarantine-store.ts'
 
 const summary = (host: HostRow): HostSummary => ({
@@ -32,8 +32,9 @@ export async function listHosts(db: Db): Promise<HostSummary[]> {
 export async function readHost(db: Db, id: string): Promise<HostDetail> {
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
-  const [docks, quarantined] = await Promise.all([
+  const [docks, machines, quarantined] = await Promise.all([
     listHostDocks(db, host.id),
+    listHostMachines(db, host.id),
     listQuarantinedDocks(db, host.id),
   ])
   const reported = host.orphans.map(({ dockId, state }) => ({ dockId, state }))
@@ -55,7 +56,7 @@ export async function readHost(db: Db, id: string): Promise<HostDetail> {
       organizationId: dock.organizationId,
       organizationName: dock.organizationName,
     })),
-    runs: [],
+    runs: machines.map(({ dockId, state }) => ({ dockId, state, kind: 'fast' })),
     orphans: [...reported, ...fenced.filter(({ dockId }) => !isReported.has(dockId))],
   }
 }

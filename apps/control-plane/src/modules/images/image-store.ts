@@ -100,7 +100,7 @@ export async function dropUnneededVersions(db: Db, before: Date): Promise<string
       where v.created_at < ${before}
         and exists (select 1 from image_versions n where n.name = v.name and n.digest is not null
           and (n.created_at, n.id) > (v.created_at, v.id))
-        and not exists (select 1 from docks d where d.image_version in (v.digest, v.built_as))
+        and not exists (select 1 from machines d where d.image_version in (v.digest, v.built_as))
         and not exists (select 1 from hosts h where h.image_versions ->> v.name in (v.digest, v.built_as))
       returning v.name`.execute(db)
   ).rows.map(({ name }) => name)

@@ -8,7 +8,16 @@ export {
   type LimitName,
   type Limits,
 } from './organization-limits.ts'
-export { type Quota, type QuotaRefusal, quotaCte, quotaError } from './quota.ts'
+export {
+  fastQuotaCte,
+  lockQuota,
+  type Quota,
+  type QuotaRefusal,
+  quotaCte,
+  quotaError,
+  requireFastRunSlot,
+  requireQuota,
+} from './quota.ts'
 export {
   requireRoomForEnvironment,
   requireRoomForOrganization,

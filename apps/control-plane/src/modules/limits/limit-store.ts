@@ -78,7 +78,9 @@ export async function readUsage(db: Db, organizationId: string): Promise<Limits>
     left join organization_storage s on s.organization_id = o.id
     cross join lateral (select count(*)::int as docks, coalesce(sum(cpus), 0) as cpus,
       coalesce(sum(memory_mib), 0) as "memoryMiB", coalesce(sum(disk_gib), 0) as "diskGiB"
-      from docks where organization_id = o.id and placed) as d`.execute(db)
+      from (select cpus, memory_mib, disk_gib from docks where organization_id = o.id and placed
+        union all select cpus, memory_mib, disk_gib from run_machines
+          where organization_id = o.id and state <> 'ended') as l) as d`.execute(db)
   const usage = result.rows[0]!
   return { ...usage, storedGiB: Math.round(usage.storedGiB * 1000) / 1000 }
 }

@@ -4,7 +4,7 @@ import type { Db } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { GrantFor } from '../connectors/index.ts'
-import type { DockContext } from '../docks/index.ts'
+import type { DockContext, FastMachines } from '../docks/index.ts'
 import { findInstallationForRun, type RunSink } from '../github/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
 import { createRunDoor, type RunDoor } from './door/run-at-door.ts'
@@ -36,19 +36,25 @@ export function createRunsModule(needs: {
   /** Identifies this process on leases. */
   owner: string
   docks: DockContext
+  /** The machines of fast Runs. */
+  machines: FastMachines
+  /** False: no fast Run gets a machine. */
+  isFastOn: boolean
   gateway: HostGateway
   github: RunGithub
   /** Base URL of the git server, without a trailing slash. */
   gitServer: string
   appUrl: string
-  /** The image of the Docks of Runs. Null: that of every other Dock. */
+  /** The image of the machines of Runs. Null: that of every other Dock. */
   image: string | null
 }): RunsModule {
   const { db, clock, logger, sealer, owner, docks, gateway, github, gitServer, appUrl, image } = needs
+  const { machines, isFastOn } = needs
   const { runner } = docks
   const door = createRunDoor({ db, sealer })
   const parts: TurnParts = {
     ...{ db, clock, logger, owner, docks, gateway, github, gitServer, door, image, wake: runner.wake },
+    ...{ machines, isFastOn, sealer },
     linkOf: (runId) => `${appUrl}/runs/${runId}`,
   }
   runner.register([createTurnSaga(parts)])
@@ -58,7 +64,7 @@ export function createRunsModule(needs: {
     tasks: [{ name: 'runs', everyMs: sweepEveryMs, run: () => sweepRuns(parts) }],
   })
   return {
-    context: { db, clock, docks, github, planOf, wake: runner.wake },
+    context: { db, clock, docks, github, isFastOn, planOf, wake: runner.wake },
     sink: createRunSink({ now: () => clock.now(), planOf, wake: runner.wake }),
     grantFor: createRunGrants({ db, github }),
     door,

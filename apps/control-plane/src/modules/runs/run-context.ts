@@ -9,6 +9,8 @@ export type RunContext = {
   db: Db
   clock: Clock
   docks: DockContext
+  /** False: no fast Run gets a machine. */
+  isFastOn: boolean
   github: RunGithub
   planOf: PlanOf
   /** Wakes the runner, so that a turn that was saved starts. */

@@ -6,7 +6,6 @@ import { afterAll, beforeEach, expect, it, vi } from 'vitest'
 import { withTransaction } from '../../database/database.ts'
 import { beginStop, execInDock, findDock } from '../docks/index.ts'
 import { HostUnreachable } from '../hosts/index.ts'
-import { promoteRun } from './routes/promote-run.ts'
 import { sweepRuns } from './run-sweep.ts'
 
 const turns = await createTurnsWorld()
@@ -15,7 +14,6 @@ const {
   runs,
   repository,
   github,
-  comments,
   git,
   triggerOf,
   planOf,
@@ -35,6 +33,7 @@ const until = (id: string, state: string) =>
 /** What the sweep needs. */
 const parts = {
   ...{ db: world.db, clock: systemClock, docks: world.modules.context },
+  machines: world.modules.docks.machines,
   logger: createLogger('test'),
 } as never
 
@@ -136,13 +135,7 @@ it('closes its Dock to everybody else while it works', async () => {
   expect(await run()).toMatchObject({ exitCode: 0 })
 })
 
-it('starts nothing of a trigger whose installation is gone, and a Fast Run waits until it is promoted', async () => {
+it('starts nothing of a trigger whose installation is gone', async () => {
   const begun = await withTransaction(world.db, (tx) => runs.sink.startRun(tx, triggerOf()))
   expect(begun).toEqual({ outcome: 'refused', runId: null })
-  const id = await begin(triggerOf(), planOf('echo fast >fast', { executionTarget: 'fast' }))
-  await expect.poll(() => comments.get(id), { timeout: 30_000 }).toHaveLength(1)
-  expect((await read(id)).state).toBe('pending')
-  const promoted = await promoteRun(runs.context, world.caller, id, {})
-  expect(promoted).toMatchObject({ executionTarget: 'dock' })
-  await until(id, 'pr_opened')
 })

@@ -66,6 +66,13 @@ export async function findTurn(db: Db, runId: string, turnId: string): Promise<T
   return rows[0] ?? null
 }
 
+/** Returns true if the agent was given text of somebody without write access: later turns leave such text out. */
+export async function hadOutsiderText(db: Db, runId: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from run_turns
+    where run_id = ${runId} and number = 1 and not has_outsider_text`.execute(db)
+  return rows.length === 0
+}
+
 /**
  * Adds output that was read from `from` on to the turn's log. Text that is not valid is replaced. What exceeds the limit is
  * dropped. Output that was added before is not added again.

@@ -1,3 +1,4 @@
+import type { HostDetail } from '@dock/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -89,18 +90,16 @@ export function HostPage() {
           />
         </Panel>
       </div>
-      {host.orphans.length > 0 && (
-        <Panel title="Orphans" text="The host reported these, and no Dock of the database owns them.">
-          <ul className="m-0 grid list-none gap-1 p-0 text-sm">
-            {host.orphans.map(({ dockId, state }) => (
-              <li key={dockId}>
-                <code className="font-mono text-xs">{dockId}</code>{' '}
-                <span className="text-muted">{state}</span>
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      )}
+      <Runtimes
+        title="Fast Runs"
+        text="Sandboxes of Runs without a Dock. Each ends with its Run."
+        runtimes={host.runs}
+      />
+      <Runtimes
+        title="Orphans"
+        text="The host reported these, and no Dock of the database owns them."
+        runtimes={host.orphans}
+      />
       <h2 className="m-0 text-base font-semibold">Docks on it</h2>
       {host.docks.length === 0 ? (
         <p className="m-0 text-sm text-muted">None is placed here.</p>
@@ -141,5 +140,22 @@ export function HostPage() {
         }}
       />
     </Page>
+  )
+}
+
+/** Sandboxes that are no Docks. Shows nothing if there are none. */
+function Runtimes(props: { title: string; text: string; runtimes: HostDetail['runs'] }) {
+  const { title, text, runtimes } = props
+  if (runtimes.length === 0) return null
+  return (
+    <Panel title={title} text={text}>
+      <ul className="m-0 grid list-none gap-1 p-0 text-sm">
+        {runtimes.map(({ dockId, state }) => (
+          <li key={dockId}>
+            <code className="font-mono text-xs">{dockId}</code> <span className="text-muted">{state}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   )
 }

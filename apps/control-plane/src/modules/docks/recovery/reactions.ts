@@ -2,6 +2,7 @@
 import type { DockReactions, LostRuntime } from '../../hosts/index.ts'
 import { createKeptProcessActivity } from '../activity/kept-processes.ts'
 import type { DockContext } from '../dock-context.ts'
+import { endLostMachine } from '../machines/fast-machines.ts'
 import { createDiskMarks } from '../usage/disk-marks.ts'
 import { saveMemoryShortage } from '../usage/memory-shortages.ts'
 import { createOwnSamples } from '../usage/own-samples.ts'
@@ -18,6 +19,7 @@ export function createDockReactions(context: DockContext): DockReactions {
   const held = new Map<string, { lost: LostRuntime; died: boolean }>()
   const recover: DockReactions['recover'] = async (lost, died) => {
     const { dockId, hostId } = lost
+    if (await endLostMachine(context, lost)) return
     const outcome = await recoverDock(context, lost, died)
     if (outcome.held) held.set(dockId, { lost, died })
     else if (held.get(dockId)?.lost.hostId === hostId) held.delete(dockId)

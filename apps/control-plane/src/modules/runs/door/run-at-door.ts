@@ -38,9 +38,9 @@ export function createRunDoor({ db, sealer }: { db: Db; sealer: Sealer }): RunDo
       const { rows } = await sql<RunAtDoor>`
         select r.id as "runId", t.id as "turnId", r.organization_id as "organizationId",
           coalesce(v.pass_agents_credentials and not v.safe_for_third_parties, false) as "mayUseModels"
-        from runs r join docks d on d.id = r.dock_id join run_turns t on t.run_id = r.id and t.number = r.turn
+        from machines d join runs r on r.dock_id = d.id or r.id = d.run_id join run_turns t on t.run_id = r.id and t.number = r.turn
         left join environment_versions v on v.environment_id = d.environment_id and v.version = d.environment_version
-        where r.dock_id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
+        where d.id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
           and d.host_id = ${hostId} and d.generation = ${generation}`.execute(db)
       return rows[0] ?? null
     },

@@ -19,8 +19,9 @@ export function createRunGrants({
   github: Pick<RunGithub, 'repositoryToken' | 'forgetToken'>
 }): GrantFor {
   return async ({ dockId, hostId, generation }) => {
-    const { rows } = await sql<RunRow>`select ${runColumns} from runs r join docks d on d.id = r.dock_id
-      where r.dock_id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
+    const { rows } =
+      await sql<RunRow>`select ${runColumns} from machines d join runs r on r.dock_id = d.id or r.id = d.run_id
+      where d.id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
         and d.host_id = ${hostId} and d.generation = ${generation}`.execute(db)
     const run = rows[0]
     if (!run) return null

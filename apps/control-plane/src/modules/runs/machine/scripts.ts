@@ -56,3 +56,25 @@ export const endAllScript = 'kill -KILL -1'
 export function testScript(command: string): string {
   return `exec 2>&1; cd "$HOME/work/$RUN_FOLDER" || exit 1\n(\n${command}\n)\n`
 }
+
+/** Where agents keep their sessions, below the home folder. The last one is for the administrator's command. */
+const sessionFolders = [
+  '.local/share/opencode',
+  '.local/state/opencode',
+  '.claude',
+  '.codex/sessions',
+  '.dock/session',
+]
+
+/** Writes the agent's session to standard output as a compressed archive: nothing, or more than the limit if it is larger. */
+export function packSessionScript(bytesMax: number): string {
+  return `
+cd "$HOME" || exit 1
+set --
+for folder in ${sessionFolders.join(' ')}; do [ ! -e "$folder" ] || set -- "$@" "$folder"; done
+[ $# -eq 0 ] || tar -cz --exclude=log --exclude=bin --exclude=snapshot -- "$@" 2>/dev/null | head -c ${bytesMax + 1}
+`
+}
+
+/** Reads the archive from standard input. */
+export const unpackSessionScript = 'exec 2>&1; tar -xz -C "$HOME"'

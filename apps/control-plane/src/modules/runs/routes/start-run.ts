@@ -9,6 +9,7 @@ import {
   GithubUnavailable,
   type RunTrigger,
 } from '../../github/index.ts'
+import { requireFastRunSlot } from '../../limits/index.ts'
 import { findRunOfKey, insertRun } from '../insert-run.ts'
 import type { RunContext } from '../run-context.ts'
 import { findVisibleRun } from '../run-store.ts'
@@ -33,10 +34,13 @@ export async function startRun(
     })
   const plan = await planOf(db, repository.installationId)
   if (!plan) throw new ServiceError('installation_not_found')
-  if (plan.executionTarget === 'fast') throw new ServiceError('fast_run_disabled')
   const triggerKey = `hand:${userId}:${key ?? newUuid()}`
   const earlier = await findRunOfKey(db, repository.repositoryId, triggerKey)
   if (earlier !== null) return show(context, member, earlier)
+  if (plan.executionTarget === 'fast') {
+    if (!context.isFastOn) throw new ServiceError('fast_run_disabled')
+    await requireFastRunSlot(db, { organizationId, billing: context.docks.billing })
+  }
   const now = clock.now()
   const text = await github.readIssueText(repository, issueNumber, now).catch((error: unknown) => {
     if (error instanceof GithubRefused || error instanceof GithubUnavailable)

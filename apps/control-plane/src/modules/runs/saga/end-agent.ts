@@ -1,12 +1,13 @@
 /** The end of a turn in its machine: the door is closed, and every process of the agent is ended. */
 import { isReadyDockState } from '@dock/contract'
 import { sql } from 'kysely'
-import { type DockRow, findDock } from '../../docks/index.ts'
+import { findDock } from '../../docks/index.ts'
 import { HostRefused } from '../../hosts/index.ts'
 import { phaseId, testsPhase } from '../machine/phase-id.ts'
+import type { Machine } from '../machine/run-in-dock.ts'
 import { endAllScript } from '../machine/scripts.ts'
 import { findRun } from '../run-store.ts'
-import { pause, type TurnParts } from './turn-context.ts'
+import { machineOf, pause, type TurnParts } from './turn-context.ts'
 import type { TurnOperation } from './turn-data.ts'
 
 /** How long a host may fail to end the processes. The agent's own timeout ends what is left. */
@@ -24,10 +25,10 @@ export async function endAgent(parts: TurnParts, operation: TurnOperation): Prom
   await closeDoor(parts, operation.targetId)
   const until = clock.now().getTime() + patienceMs
   for (;;) {
-    const dock = await findMachine(parts, operation)
-    if (!dock) return
+    const machine = await findMachine(parts, operation)
+    if (!machine) return
     try {
-      return await endProcesses(parts, dock, operation.data.turnId)
+      return await endProcesses(parts, machine, operation.data.turnId)
     } catch (error) {
       if (clock.now().getTime() > until) {
         logger.error({ runId: operation.targetId, err: error }, 'could not end the processes of a Run')
@@ -38,22 +39,25 @@ export async function endAgent(parts: TurnParts, operation: TurnOperation): Prom
   }
 }
 
-type Up = DockRow & { hostId: string }
-
-/** Returns the Run's Dock if something may run in it. Its host may be silent for a moment. */
+/** Returns the Run's machine if something may run in it. Its host may be silent for a moment. */
 const findMachine = async (
-  { db }: TurnParts,
+  { db, machines }: TurnParts,
   { organizationId, targetId }: TurnOperation,
-): Promise<Up | null> => {
+): Promise<Machine | null> => {
+  // First the machine without a Dock: a promotion may make a Dock of it meanwhile, and not the reverse.
+  const machine = await machines.find(organizationId, targetId)
   const run = await findRun(db, organizationId, targetId)
+  if (machine?.state === 'running' && run?.dockId === null) return machineOf(machine)
   const dock = run?.dockId ? await findDock(db, organizationId, run.dockId) : null
   const isUp = dock && (isReadyDockState(dock.state) || dock.state === 'unreachable')
-  return isUp && dock.hostId !== null ? { ...dock, hostId: dock.hostId } : null
+  return isUp && dock.hostId !== null
+    ? { hostId: dock.hostId, dockId: dock.id, generation: dock.generation }
+    : null
 }
 
 const endProcesses = async (
   { gateway }: TurnParts,
-  { hostId, id: dockId, generation }: Up,
+  { hostId, dockId, generation }: Machine,
   turnId: string,
 ): Promise<void> => {
   for (const processId of [turnId, phaseId(turnId, testsPhase)])

@@ -2,7 +2,8 @@
 import type { Clock, Logger } from '@dock/foundation'
 import { waitAtMost } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
-import type { DockContext } from '../../docks/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
+import type { DockContext, FastMachines, RunMachine } from '../../docks/index.ts'
 import { findDock } from '../../docks/index.ts'
 import type { GithubOperations } from '../../github/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
@@ -32,12 +33,16 @@ export type TurnParts = {
   /** Identifies this process on leases. */
   owner: string
   docks: DockContext
+  machines: FastMachines
+  /** False: no fast Run gets a machine. */
+  isFastOn: boolean
+  sealer: Sealer
   gateway: HostGateway
   github: RunGithub
   door: RunDoor
   /** Base URL of the git server, without a trailing slash. */
   gitServer: string
-  /** The image of the Docks of Runs. Null: that of every other Dock. */
+  /** The image of the machines of Runs. Null: that of every other Dock. */
   image: string | null
   /** Wakes the runner, so that a turn that was saved starts. */
   wake(): void
@@ -67,6 +72,11 @@ export async function readLiveRun(
   return run
 }
 
+/** Returns the place of a fast Run's machine. */
+export function machineOf({ hostId, id: dockId, generation }: RunMachine): Machine {
+  return { hostId, dockId, generation }
+}
+
 /** Returns the running machine of the Run. Waits while it boots again or its host is silent. Throws {@link RunEnded}. */
 export async function readMachine(
   parts: TurnParts,
@@ -76,14 +86,23 @@ export async function readMachine(
   const until = clock.now().getTime() + hostPatienceMs
   for (;;) {
     const run = await readLiveRun(parts, target)
+    const isLate = clock.now().getTime() > until
+    if (run.executionTarget === 'fast') {
+      const machine = await parts.machines.find(run.organizationId, run.id)
+      if (machine?.state === 'running' && machine.isHostOnline) return machineOf(machine)
+      // A promotion has made a Dock of it.
+      if (!machine && (await readLiveRun(parts, target)).executionTarget !== 'fast') continue
+      if (!machine || isLate) throw runFailed('The machine of the Run was lost.', { isHostLost: true })
+      await pause(parts, pauseMs)
+      continue
+    }
     const dock = run.dockId === null ? null : await findDock(db, run.organizationId, run.dockId)
     if (!dock) throw runStopped('Its Dock was deleted.')
     const { state, hostId, id: dockId, generation } = dock
     if ((state === 'ready' || state === 'idle' || state === 'running') && hostId !== null)
       return { hostId, dockId, generation }
     if (state === 'archiving' || state === 'archived') throw runStopped('Its Dock was stopped.')
-    if (state === 'error' || clock.now().getTime() > until)
-      throw runFailed('The machine of the Run was lost.', { isHostLost: true })
+    if (state === 'error' || isLate) throw runFailed('The machine of the Run was lost.', { isHostLost: true })
     await pause(parts, pauseMs)
   }
 }

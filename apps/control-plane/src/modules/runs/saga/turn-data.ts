@@ -12,6 +12,10 @@ export const turnData = z.strictObject({
   pullRequest: z.strictObject({ number: z.number().int(), url: z.string() }).nullable().default(null),
   /** Commit of the Run's branch after the push. */
   headCommit: z.string().nullable().default(null),
+  /** True if a machine without a Dock was made for this turn, though not for the first. */
+  isFresh: z.boolean().optional(),
+  /** Set once it is known: the agent has no session of an earlier turn in its machine. */
+  hasNoSession: z.boolean().optional(),
   outcome: z
     .strictObject({
       state: z.enum(['pr_opened', 'done', 'stopped', 'failed']),

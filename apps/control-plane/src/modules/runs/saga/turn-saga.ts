@@ -2,24 +2,27 @@
  * The saga of a turn. A failure or stop is no failure of the saga: it becomes the turn's outcome, after which only the
  * steps that clean up and report are left.
  */
-import type { RunEventType } from '@dock/contract'
+import { liveRunStates, type RunEventType } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Tx, withTransaction } from '../../../database/database.ts'
 import { completeLeasedOperation, LeaseLost, type OperationError, type Saga } from '../../../engine/index.ts'
+import { retentionEnabled } from '../../accounts/index.ts'
 import { moveRun } from '../move-run.ts'
+import { findRun } from '../run-store.ts'
 import { startNextTurn } from '../signals/next-turn.ts'
 import { findTurn } from '../turn-store.ts'
 import { endAgent } from './end-agent.ts'
 import { getMachine } from './get-machine.ts'
 import { announce, completionOf, publishBranch, tellOutcome } from './publish.ts'
 import { RunEnded, runMerged, type TurnOutcome } from './run-ended.ts'
+import { restoreSession, saveSession } from './session.ts'
 import { readLiveRun, type TurnParts } from './turn-context.ts'
 import { type TurnData, type TurnOperation, turnData } from './turn-data.ts'
 import { turnKind } from './turn-operation.ts'
 import { cloneRepository, followAgent, pushBranch, runTests, startAgent } from './turn-steps.ts'
 
-/** How long the Dock of a Run stays up after a turn. */
-const keptUpMs = 60 * 60_000
+/** How long the machine of a Run stays up after a turn. */
+const keptUpMs = { dock: 60 * 60_000, fast: 15 * 60_000 }
 
 type Work = (parts: TurnParts, operation: TurnOperation) => Promise<void>
 
@@ -29,10 +32,13 @@ const machine: Work = async (parts, operation) => {
   const turn = await findTurn(parts.db, run.id, operation.data.turnId)
   const told = announce(parts, run)
   try {
+    const { data, organizationId } = operation
     await getMachine(parts, operation, {
-      turn: operation.data.turn,
+      turn: data.turn,
       hasOutsiderText: turn?.hasOutsiderText ?? true,
     })
+    const made = await parts.machines.find(organizationId, run.id)
+    data.isFresh = data.turn > 1 && made?.turn === data.turn
   } finally {
     // Otherwise it could overwrite what the turn says at its end.
     await told
@@ -57,7 +63,8 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
   const complete = async (operation: TurnOperation, error: OperationError | null): Promise<void> => {
     const now = clock.now()
     const { data, targetId: runId } = operation
-    const archiveAt = new Date(now.getTime() + keptUpMs)
+    const after = (ms: number): Date => new Date(now.getTime() + ms)
+    const keptMs = (await retentionEnabled(db, operation.organizationId)) ? 0 : keptUpMs.fast
     await withTransaction(db, async (tx) => {
       const completed =
         await sql`${completeLeasedOperation(operation, owner, error, { given: sql<boolean>`true`, now })}`.execute(
@@ -77,13 +84,15 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
           events: eventsOf(outcome, data),
           now,
         },
-        set: sql`, door_open = false, completion_status = ${completionStatus}, archive_at = ${archiveAt},
+        set: sql`, door_open = false, completion_status = ${completionStatus}, archive_at = case r.execution_target
+            when 'fast' then ${after(keptMs)}::timestamptz else ${after(keptUpMs.dock)}::timestamptz end,
           failure_reason = ${state === 'failed' ? reason : null}, pr_number = coalesce(${number}::int, r.pr_number),
           pr_url = coalesce(${url}::text, r.pr_url)`,
       })
       await startNextTurn(tx, runId, now)
     })
     wake()
+    await endMachineOfEnded(parts, operation)
   }
 
   return {
@@ -93,11 +102,13 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
     steps: [
       work('machine', machine),
       work('clone', cloneRepository),
+      work('restore session', restoreSession),
       work('agent', startAgent),
       work('follow', followAgent),
       work('tests', runTests),
       work('push', pushBranch),
       work('publish', publishBranch),
+      work('save session', saveSession),
       { name: 'end', do: (operation) => endAgent(parts, operation) },
       { name: 'tell', do: (operation) => tellOutcome(parts, operation) },
     ],
@@ -121,6 +132,20 @@ const outcomeOf = async (tx: Tx, { data, targetId }: TurnOperation): Promise<Tur
   const reason = rows[0]?.reason ?? null
   const completionStatus = completionOf(data.testsPassed)
   return { state: reason === null ? 'pr_opened' : 'stopped', reason, completionStatus }
+}
+
+/** Ends the machine of a fast Run that has ended. If that fails, the sweep does it. */
+const endMachineOfEnded = async (parts: TurnParts, operation: TurnOperation): Promise<void> => {
+  const { db, machines, logger } = parts
+  const { organizationId, targetId: runId } = operation
+  try {
+    const run = await findRun(db, organizationId, runId)
+    if (run && liveRunStates.includes(run.state)) return
+    const machine = await machines.find(organizationId, runId)
+    if (machine) await machines.end(machine)
+  } catch (error) {
+    logger.warn({ runId, err: error }, 'could not end the machine of a Run yet')
+  }
 }
 
 const causes = { pr_opened: 'pull_request', done: 'no_commits', stopped: 'stop', failed: 'failure' } as const

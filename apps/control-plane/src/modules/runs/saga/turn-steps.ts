@@ -138,7 +138,8 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
   if (!turn) throw runStopped('The Run was deleted.')
   const atDoor = await parts.door.find({ ...(await readMachine(parts, operation)) })
   const start = agentCommand({
-    ...{ agent: run.agent, settings: run.settings, isContinued: number > 1 },
+    ...{ agent: run.agent, settings: run.settings },
+    isContinued: number > 1 && !operation.data.hasNoSession,
     providers: atDoor?.mayUseModels ? await parts.door.modelProviders(atDoor) : null,
   })
   if ('reason' in start) throw runFailed(start.reason)

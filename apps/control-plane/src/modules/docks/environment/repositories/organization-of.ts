@@ -9,7 +9,7 @@ export type OrganizationOf = (dock: BootedDock) => Promise<string | null>
 export function createOrganizationOf(db: Db): OrganizationOf {
   return async ({ dockId, hostId, generation }) => {
     const { rows } = await sql<{ organizationId: string }>`
-      select organization_id as "organizationId" from docks
+      select organization_id as "organizationId" from machines
       where id = ${dockId} and host_id = ${hostId} and generation = ${generation}`.execute(db)
     return rows[0]?.organizationId ?? null
   }
