@@ -103,6 +103,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     policy: config.placement,
     hostLostAfterMs: config.hostLostAfterMs,
     defaultImage: config.defaultImage,
+    runImage: config.runImage,
     catalog: imageCatalog,
     rateLimits,
     sealer,

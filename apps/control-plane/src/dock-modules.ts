@@ -76,6 +76,8 @@ export function createDockModules(options: {
   logger: Logger
   policy: PlacementPolicy
   defaultImage: string
+  /** The image of the machines of Runs. Null: the default image. */
+  runImage: string | null
   catalog: readonly string[]
   rateLimits: RateLimits
   sealer: Sealer
@@ -135,6 +137,7 @@ export function createDockModules(options: {
       memoryMiB: limits.memoryMiB.default,
       diskGiB: limits.diskGiB.default,
     },
+    runImage: options.runImage,
     lostAfterMs: options.hostLostAfterMs,
     quarantined: options.quarantined,
   })

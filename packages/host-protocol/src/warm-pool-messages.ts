@@ -7,19 +7,21 @@ import * as z from 'zod'
 /** Upper limit of a host's warm pool, regardless of its setting. */
 export const warmPoolSizeMax = 200
 
+const warmPoolKind = z.strictObject({
+  image: z.string(),
+  cpus: z.number().int(),
+  memoryMiB: z.number().int(),
+  diskGiB: z.number().int(),
+})
+
 /**
- * POST /pool, sent after each connect: the kind of sandbox that the host keeps ready from now on; null for none. The
+ * POST /pool, sent after each report: the kind of sandbox that the host keeps ready from now on; null for none. The
  * host's own setting decides how many. Returns `{}`.
  */
 export const keepWarmPool = z.strictObject({
-  kind: z
-    .strictObject({
-      image: z.string(),
-      cpus: z.number().int(),
-      memoryMiB: z.number().int(),
-      diskGiB: z.number().int(),
-    })
-    .nullable(),
+  kind: warmPoolKind.nullable(),
+  /** A second kind. The host keeps a few of it within its setting. It is omitted if there is none. */
+  second: warmPoolKind.optional(),
 })
 export type KeepWarmPool = z.infer<typeof keepWarmPool>
 

@@ -74,7 +74,8 @@ export function createAgentApp(view: HostView): Hono {
   })
   app.get('/instance', async (context) => context.json(await instance.read()))
   app.post('/pool', async (context) => {
-    warmPool.keep((await readBody(context, protocol.keepWarmPool)).kind)
+    const { kind, second } = await readBody(context, protocol.keepWarmPool)
+    warmPool.keep(kind, second)
     return context.json({})
   })
   app.post('/docks/:dockId/terminals/:terminalId/resize', async (context) => {

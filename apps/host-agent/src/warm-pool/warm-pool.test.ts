@@ -157,6 +157,41 @@ describe('the warm pool', () => {
     expect((await host.residue()).disks).not.toContain(dockId)
     expect(told).not.toContainEqual(expect.objectContaining({ type: 'dock.died' }))
   })
+
+  test('holds a few of a second kind', async () => {
+    await host.remove()
+    host = await createMemoryHost({ warmPoolSize: 4 })
+    begin()
+    const second = { ...kind, cpus: 2 }
+    const cpus = () =>
+      warmSandboxes()
+        .map((each) => each.cpus)
+        .toSorted()
+    host.agent.warmPool.keep(kind, second)
+    await expect
+      .poll(async () => {
+        await host.clock.advanceInSteps(100)
+        return cpus()
+      })
+      .toEqual([1, 1, 1, 2])
+    host.agent.warmPool.keep(kind, second)
+    expect(cpus()).toEqual([1, 1, 1, 2])
+    const { dockId, hostname } = warmSandboxes().find((each) => each.cpus === 2)!
+    await claim(dockId, hostname, { cpus: 2 })
+    await expect
+      .poll(async () => {
+        await host.clock.advanceInSteps(100)
+        return cpus()
+      })
+      .toEqual([1, 1, 1, 2])
+    host.agent.warmPool.keep(kind)
+    await expect
+      .poll(async () => {
+        await host.clock.advanceInSteps(100)
+        return cpus()
+      })
+      .toEqual([1, 1, 1, 1])
+  })
 })
 
 describe('a claim', () => {

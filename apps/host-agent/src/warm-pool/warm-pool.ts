@@ -28,6 +28,9 @@ const enough = 0.5
 /** Shares of the machine's memory that must be available to boot another sandbox, and to keep the present ones. */
 const roomyMemory = 0.25
 const scarceMemory = 0.15
+/** How many sandboxes of the second kind are kept, and which share of the pool at most. */
+const secondMax = 4
+const secondShare = 0.25
 
 export type WarmPoolParts = {
   docks: Docks
@@ -46,24 +49,27 @@ export type WarmPoolParts = {
   logger: Logger
 }
 
-const isOfKind = (report: WarmSandbox, kind: WarmPoolKind): boolean =>
-  report.image === kind.image &&
-  report.cpus === kind.cpus &&
-  report.memoryMiB === kind.memoryMiB &&
-  report.diskGiB === kind.diskGiB
+const isOfKind = (one: WarmPoolKind, kind: WarmPoolKind): boolean =>
+  one.image === kind.image &&
+  one.cpus === kind.cpus &&
+  one.memoryMiB === kind.memoryMiB &&
+  one.diskGiB === kind.diskGiB
 
 export class WarmPool {
   readonly #parts: WarmPoolParts
   readonly #ready = new Map<string, WarmSandbox>()
-  /** Undefined until the control plane says what to keep. The pool is left unchanged until then. */
-  #kind: WarmPoolKind | null | undefined
+  /**
+   * What to keep, and how many of it. Undefined until the control plane says so. The pool is left unchanged until then.
+   */
+  #wanted: readonly { kind: WarmPoolKind; count: number }[] | undefined
   readonly #pauseAfterBoot: Pause
   readonly #pauseAfterClaim: Pause
   readonly #pauseAfterFailure: Pause
   #failurePauseMs = 0
   /** Since the last boot for the pool. Pausing only once lets the pool progress between Docks that boot in quick succession. */
   #hasPaused = false
-  #making = 0
+  /** The kinds of the sandboxes that are being booted. */
+  readonly #making: WarmPoolKind[] = []
   #isRunning = false
 
   constructor(parts: WarmPoolParts) {
@@ -112,13 +118,40 @@ export class WarmPool {
     }
   }
 
-  /** Sets the kind of sandbox to keep. Sandboxes of another kind are discarded. */
-  keep(kind: WarmPoolKind | null): void {
-    this.#kind = kind
-    for (const report of this.#ready.values()) {
-      if (!kind || !isOfKind(report, kind)) this.#discard(report.dockId)
-    }
+  /** Sets the kind of sandbox to keep, and a second one of which a few are kept. Others are discarded. */
+  keep(kind: WarmPoolKind | null, second?: WarmPoolKind): void {
+    const { size } = this.#parts
+    const few = second ? Math.min(secondMax, Math.floor(size * secondShare)) : 0
+    this.#wanted = [
+      ...(kind ? [{ kind, count: size - few }] : []),
+      ...(second ? [{ kind: second, count: few }] : []),
+    ]
+    for (const { count, ready } of this.#byKind())
+      for (const { dockId } of ready.slice(count)) this.#discard(dockId)
+    for (const report of this.reports()) if (!this.#isWanted(report)) this.#discard(report.dockId)
     this.#fill()
+  }
+
+  /** Returns what is wanted of each kind, and what there is. */
+  #byKind(): { kind: WarmPoolKind; count: number; ready: WarmSandbox[] }[] {
+    return (this.#wanted ?? []).map(({ kind, count }) => ({
+      kind,
+      count,
+      ready: this.reports().filter((report) => isOfKind(report, kind)),
+    }))
+  }
+
+  #isWanted(report: WarmSandbox): boolean {
+    return (this.#wanted ?? []).some(({ kind, count }) => count > 0 && isOfKind(report, kind))
+  }
+
+  /** Returns the kind to boot next, or null if none is missing. */
+  #missing(): WarmPoolKind | null {
+    const lacks = this.#byKind().filter(
+      ({ kind, count, ready }) =>
+        ready.length + this.#making.filter((each) => isOfKind(each, kind)).length < count,
+    )
+    return lacks[0]?.kind ?? null
   }
 
   /** Discards sandboxes that were booted from an older version of their image. Never rejects. */
@@ -134,10 +167,12 @@ export class WarmPool {
 
   #fill(): void {
     while (this.#mayBoot()) {
+      const kind = this.#missing()
+      if (!kind) return
       this.#hasPaused = false
-      this.#making += 1
-      void this.#bootOne().finally(() => {
-        this.#making -= 1
+      this.#making.push(kind)
+      void this.#bootOne(kind).finally(() => {
+        this.#making.splice(this.#making.indexOf(kind), 1)
         this.#fill()
       })
     }
@@ -145,8 +180,7 @@ export class WarmPool {
 
   #mayBoot(): boolean {
     const { size, bootQueue, room, memoryAvailable } = this.#parts
-    if (!this.#isRunning || !this.#kind || !bootQueue.isCalm) return false
-    if (this.#making >= bootsAtOnceMax || this.#ready.size + this.#making >= size) return false
+    if (!this.#isRunning || !bootQueue.isCalm || this.#making.length >= bootsAtOnceMax) return false
     const isEnough = this.#ready.size > size * enough
     if (this.#pauseAfterFailure.isOn || this.#pauseAfterBoot.isOn) return false
     if (this.#pauseAfterClaim.isOn && isEnough) return false
@@ -156,14 +190,18 @@ export class WarmPool {
   }
 
   /** Never rejects. After a failure the pool pauses, longer each time. */
-  async #bootOne(): Promise<void> {
+  async #bootOne(kind: WarmPoolKind): Promise<void> {
     const { docks, events, logger } = this.#parts
-    const kind = this.#kind
-    if (!kind) return
     const dockId = newUuid()
     try {
       await docks.bootForWarmPool(dockId, kind, readableName())
     } catch (error) {
+      if (this.#wanted?.some((each, index) => index > 0 && isOfKind(kind, each.kind))) {
+        // The other kind must not wait for this one. The next message of the control plane asks for it again.
+        this.#wanted = this.#wanted.slice(0, 1)
+        logger.warn({ err: error, image: kind.image }, 'could not boot a sandbox of the second kind')
+        return
+      }
       this.#failurePauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#failurePauseMs * 2))
       this.#pauseAfterFailure.begin(this.#failurePauseMs)
       logger.warn({ err: error, pauseMs: this.#failurePauseMs }, 'could not boot a sandbox for the warm pool')
@@ -175,7 +213,7 @@ export class WarmPool {
     this.#ready.set(dockId, report)
     events.emit({ type: 'pool.ready', dock: report })
     // The kind and the image may have changed during the boot.
-    if (!this.#kind || !isOfKind(report, this.#kind)) return this.#discard(dockId)
+    if (!this.#isWanted(report)) return this.#discard(dockId)
     if (!(await this.#isCurrent(dockId, kind.image)) && this.#ready.has(dockId)) this.#discard(dockId)
   }
 

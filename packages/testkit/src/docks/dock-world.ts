@@ -70,7 +70,12 @@ const callerOf = (userId: string): Visitor =>
 /** Creates the world in an empty or shared database, and reports its host online. */
 export async function createTestWorld(
   db: Db,
-  options: { billing?: boolean; limits?: Partial<Limits>; hostLostAfterMs?: number } = {},
+  options: {
+    billing?: boolean
+    limits?: Partial<Limits>
+    hostLostAfterMs?: number
+    runImage?: string
+  } = {},
 ): Promise<TestWorld> {
   const clock = createVirtualClock()
   const logger = createLogger('test')
@@ -88,6 +93,7 @@ export async function createTestWorld(
       logger,
       policy,
       defaultImage: 'debian-13',
+      runImage: options.runImage ?? null,
       catalog: ['debian-13', 'ubuntu-24.04'],
       rateLimits,
       sealer: createSealer({ db, clock, ring, columns: sealedColumns }),

@@ -11,7 +11,7 @@ import { createTestWorld, type TestWorld } from './dock-world.ts'
  */
 export function useTestWorld(
   prepare: (world: TestWorld, database: FreshDatabase) => unknown,
-  options: { billing?: boolean; alone?: boolean } = {},
+  options: { billing?: boolean; alone?: boolean; runImage?: string } = {},
 ): void {
   let database: FreshDatabase
   beforeAll(async () => {

@@ -95,6 +95,8 @@ export type FakeHost = HostGateway & {
   warmPool: WarmSandbox[]
   /** The kind of Dock that the warm pool was last told to hold. */
   warmPoolKind: WarmPoolKind | null
+  /** The second kind that it was told to hold a few of. */
+  secondKind: WarmPoolKind | null
   /** What the host remembers of the instance. Reports of the test worlds contain it. */
   instance: KeptInstance
   /** Outcome of setup scripts. */
@@ -183,6 +185,7 @@ export function createFakeHost(hostId: string): FakeHost {
     waitForControlLink: async () => host.reconnects,
     warmPool: [],
     warmPoolKind: null,
+    secondKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
     cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
     instance: { watermark: null, erasures: [] },
@@ -278,8 +281,9 @@ export function createFakeHost(hostId: string): FakeHost {
       host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
     },
     readInstanceMemory: async () => host.instance,
-    keepWarmPool: async (_host, { kind }) => {
+    keepWarmPool: async (_host, { kind, second }) => {
       host.warmPoolKind = kind
+      host.secondKind = second ?? null
     },
     async *listCaptures() {
       yield [...captures]

@@ -53,13 +53,15 @@ export function createHostsModule(needs: {
   policy: PlacementPolicy
   /** What Docks of the warm pool are like. */
   warmPoolKind: WarmPoolKind
+  /** A second image of the warm pool, while repositories are linked. Null: none. */
+  runImage: string | null
   /** Time without a heartbeat after which a host counts as lost. */
   lostAfterMs: number
   lineage: Pick<LineageModule, 'lineage' | 'erasureMacs' | 'reapplyErasures'>
   /** Called every few seconds with the number of quarantined items. */
   quarantined?: ((things: number) => void) | undefined
 }): HostsModule {
-  const { db, clock, logger, gateway, policy, warmPoolKind, lostAfterMs, quarantined } = needs
+  const { db, clock, logger, gateway, policy, warmPoolKind, runImage, lostAfterMs, quarantined } = needs
   const enrolment = createEnrolment({ db, clock })
   const warmPools = createWarmPools()
   return {
@@ -74,7 +76,18 @@ export function createHostsModule(needs: {
     receive: ({ reactions, gitConnected, reported }) => {
       const lostTime = createLostTime({ db, clock, logger, gateway, reactions, ...needs.lineage })
       const events = createHostEvents({
-        ...{ db, clock, logger, gateway, reactions, warmPools, warmPoolKind, lostTime, lostAfterMs },
+        ...{
+          db,
+          clock,
+          logger,
+          gateway,
+          reactions,
+          warmPools,
+          warmPoolKind,
+          runImage,
+          lostTime,
+          lostAfterMs,
+        },
         ...{ gitConnected, reported },
       })
       const timers = createTimers({

@@ -308,3 +308,9 @@ export async function listHostMachines(db: Db, hostId: string): Promise<{ dockId
       where host_id = ${hostId} and state <> 'ended' order by created_at, id`.execute(db)
   ).rows
 }
+
+/** Returns true if a repository is linked, so that Runs may want machines at any moment. */
+export async function areRepositoriesLinked(db: Db): Promise<boolean> {
+  const { rows } = await sql`select 1 from github_repositories limit 1`.execute(db)
+  return rows.length > 0
+}

@@ -3,7 +3,7 @@
  * ends sandboxes that no Dock owns, and quarantines those that the database does not know.
  */
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
-import type { HostEvent, WarmSandbox } from '@dock/host-protocol'
+import type { HostEvent, KeepWarmPool, WarmSandbox } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
@@ -16,7 +16,14 @@ import {
   listOrdersForHost,
   type OrderForHost,
 } from './host-orders.ts'
-import { findUsedDockIds, listExpectedDocks, noteWarmPool, saveInventory, saveOrphans } from './host-store.ts'
+import {
+  areRepositoriesLinked,
+  findUsedDockIds,
+  listExpectedDocks,
+  noteWarmPool,
+  saveInventory,
+  saveOrphans,
+} from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
@@ -46,6 +53,8 @@ export type InventoryParts = {
   lostTime: LostTime
   /** The kind of sandbox that every host keeps in its warm pool. */
   warmPoolKind: WarmPoolKind
+  /** Every host keeps a few sandboxes of this image, too, while repositories are linked. Null: of no second image. */
+  runImage: string | null
 }
 
 /** Returns the reported warm sandboxes whose id no Dock has or had. Only these may become new Docks. */
@@ -60,7 +69,7 @@ export async function listUnused(db: Db, reported: readonly WarmSandbox[]): Prom
 
 /** Taking the same inventory twice is harmless. */
 export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
-  const { db, clock, logger, gateway, reactions, warmPools, warmPoolKind, lostTime } = parts
+  const { db, clock, logger, gateway, reactions, warmPools, warmPoolKind, runImage, lostTime } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
     const { dockId, generation, way } = orphan
@@ -111,12 +120,12 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
 
   const tell = async (
     hostId: string,
-    kind: WarmPoolKind | null,
+    pool: KeepWarmPool,
     orphans: readonly Orphan[],
     captures: readonly string[],
   ): Promise<void> => {
     await gateway
-      .keepWarmPool(hostId, { kind })
+      .keepWarmPool(hostId, pool)
       .catch((error: unknown) =>
         logger.warn(
           { hostId, err: error },
@@ -133,6 +142,15 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
       await gateway
         .destroyCapture(hostId, captureId, 'fence')
         .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
+  }
+
+  /** Returns what a host with these images keeps in its warm pool. */
+  const poolFor = async (images: readonly string[]): Promise<KeepWarmPool> => {
+    const kind = images.includes(warmPoolKind.image) ? warmPoolKind : null
+    const isSecond = runImage !== null && runImage !== warmPoolKind.image && images.includes(runImage)
+    return isSecond && (await areRepositoriesLinked(db))
+      ? { kind, second: { ...warmPoolKind, image: runImage } }
+      : { kind }
   }
 
   const take = async (hostId: string, event: Inventory): Promise<void> => {
@@ -187,10 +205,10 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
       ...unkept.unknown.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })),
     ]
     await insertFound(db, hostId, unknown, { newId: newUuid, now })
+    const pool = await poolFor(facts.images)
     // If earlier commands to this host are still being sent, the next inventory sends the rest.
     if (!telling.has(hostId)) {
-      const kind = facts.images.includes(warmPoolKind.image) ? warmPoolKind : null
-      const told = tell(hostId, kind, orphans, unkept.over).finally(() => telling.delete(hostId))
+      const told = tell(hostId, pool, orphans, unkept.over).finally(() => telling.delete(hostId))
       telling.set(hostId, told)
     }
   }

@@ -2,14 +2,18 @@ import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { hostFacts, inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { WarmSandbox } from '../../hosts/index.ts'
 
 let world: TestWorld
-useTestWorld((fresh) => {
-  world = fresh
-})
+useTestWorld(
+  (fresh) => {
+    world = fresh
+  },
+  { runImage: 'agents' },
+)
 
 /** Puts Docks of the tests' default size into the host's warm pool, and reports them. Returns their ids. */
 const hold = async (...names: string[]): Promise<string[]> => {
@@ -45,6 +49,25 @@ it('a create claims a Dock of the warm pool, with its id, its name and generatio
 
 it('tells a newly linked host which kind of Dock to hold in its warm pool', async () => {
   expect(world.host.warmPoolKind).toEqual({ image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 })
+})
+
+it('tells a host to hold a few of the image of Runs, while repositories are linked', async () => {
+  const facts = hostFacts({ images: ['debian-13', 'agents'] })
+  const { modules, db, hostId, host } = world
+  const report = async () => {
+    await modules.hostEvents.handle(hostId, inventoryOf({ facts }))
+    await modules.hostEvents.settled()
+    return host.secondKind?.image
+  }
+  expect(await report()).toBeUndefined()
+  await sql`with made as (insert into github_installations (id, provider_installation_id, organization_id, workspace_id,
+      created_by, agent, created_at, updated_at)
+    values (gen_random_uuid(), 1, ${world.organizationId}, ${world.workspaceId}, ${world.caller.userId}, 'command', now(),
+      now()) returning id)
+    insert into github_repositories (repository_id, installation_id, full_name, default_branch, linked_at)
+    select 1, id, 'acme/app', 'main', now() from made`.execute(db)
+  expect(await report()).toBe('agents')
+  await sql`delete from github_installations`.execute(db)
 })
 
 it('a claimed Dock gets the requested name, or a suffix if the name it was booted with is taken', async () => {
