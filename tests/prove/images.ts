@@ -1,7 +1,8 @@
 /**
- * script/prove images: on a fresh data folder, builds an own image from packages and a script, one from a tarball, and
- * the development image while Dock runs. A new version of the own image is built: Docks of the older one boot, resume and branch as they
- * were, new Docks and warm ones have the new version. The image from the tarball is removed, also from a second host.
+ * script/prove images [versions] [tarball] [dev]: on a fresh data folder, builds an own image from packages and a script,
+ * one from a tarball, and the development image while Dock runs. A new version of the own image is built: Docks of the
+ * older one boot, resume and branch as they were, new Docks and warm ones have the new version. The image from the tarball
+ * is removed, also from a second host.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -111,10 +112,11 @@ const useRemoval = async (server: Server, port: number): Promise<void> => {
     await joinToken(dataDir),
   )
   try {
-    const received = async (): Promise<string[]> =>
-      readdir(join('/proc', String(await agentOf(hostDir)), 'root', hostDir, 'host/pool/images')).catch(
-        () => [],
-      )
+    /** Null while the agent starts. */
+    const received = (): Promise<string[] | null> =>
+      agentOf(hostDir)
+        .then((pid) => readdir(join('/proc', String(pid), 'root', hostDir, 'host/pool/images')))
+        .catch(() => null)
     const until = async (holds: () => Promise<boolean>): Promise<boolean> => {
       for (const deadline = Date.now() + 180_000; Date.now() < deadline; await delay(500))
         if (await holds()) return true
@@ -122,7 +124,7 @@ const useRemoval = async (server: Server, port: number): Promise<void> => {
     }
     check(
       'a second host receives the own image',
-      await until(async () => (await received()).includes('exported')),
+      await until(async () => (await received())?.includes('exported') === true),
     )
     const kept = await createFrom(server, 'exported', 'kept')
     await run(server, kept.id, 'echo mine > file')
@@ -139,7 +141,7 @@ const useRemoval = async (server: Server, port: number): Promise<void> => {
     check('a create from it is refused', code === 'image_unknown', code)
     check(
       'the second host deletes it',
-      await until(async () => !(await received()).some((name) => name.includes('exported'))),
+      await until(async () => (await received())?.every((name) => !name.includes('exported')) === true),
     )
     await client.call('stopDock', { params: { id: kept.id }, body: {} })
     await client.call('resumeDock', { params: { id: kept.id }, body: {} })
@@ -209,6 +211,21 @@ const useVersions = async (server: Server): Promise<void> => {
   check('nothing half-made is left', left.length === 0, left.join(' '))
 }
 
+const parts: Record<string, (server: Server, port: number) => Promise<void>> = {
+  versions: useVersions,
+  tarball: async (server, port) => {
+    await useTarball(server)
+    await useRemoval(server, port)
+  },
+  dev: useDevImage,
+}
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
+const unknown = wanted.filter((name) => !parts[name])
+if (unknown.length > 0) {
+  print(`There is no part ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(' ')}`)
+  process.exit(2)
+}
+
 /** The default image is an own one, so the very first start builds it. */
 const recipe = {
   from: 'debian-13',
@@ -230,10 +247,7 @@ const port = await freePort()
 const settings = { DEFAULT_IMAGE: 'own', DOCK_WARM_POOL: '3', DOCK_BIND: '0.0.0.0' }
 const server = await startServer(dataDir, port, { ...settings, DOCK_COPY_MIB_PER_SECOND: '1000' })
 try {
-  await useVersions(server)
-  await useTarball(server)
-  await useRemoval(server, port)
-  await useDevImage(server)
+  for (const name of wanted) await parts[name]!(server, port)
 } finally {
   await server.interrupt()
   await removeDataDir(dataDir)
