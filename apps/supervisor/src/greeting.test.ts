@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { curlLines, greeting } from './greeting.ts'
+import { curlLines, greeting, loginLine } from './greeting.ts'
 
 it('prints lines that a shell can run, with the key read from admin.json', async () => {
   const folder = await mkdtemp(join(tmpdir(), "dock it's "))
@@ -26,6 +26,11 @@ it('prints lines that a shell can run, with the key read from admin.json', async
   const { stdout } = await promisify(execFile)('bash', ['-c', script])
   expect(stdout).toContain('authorization: Bearer dock_abc\n')
   expect(stdout).toContain('{"workspaceId":"w"}\n')
+  const login = loginLine(admin.baseUrl, path)
+  expect(login).not.toContain(admin.apiKey)
+  const signIn = `dock() { echo "$*"; cat; }; ${login.replace('script/dock', 'dock')}`
+  const signedIn = await promisify(execFile)('bash', ['-c', signIn])
+  expect(signedIn.stdout).toBe('login http://127.0.0.1:8080 --key\ndock_abc\n')
   await rm(folder, { recursive: true })
 })
 
@@ -50,6 +55,6 @@ it('says how to reach the SSH gateway, if it is on', () => {
     ...{ startedInMs: 1, notices: [] },
   }
   const sshAddress = 'ssh -p 2222 NAME@x'
-  expect(greeting({ ...parts, sshAddress })).toContain('(POST /v1/ssh-keys): ssh -p 2222 NAME@x\n')
+  expect(greeting({ ...parts, sshAddress })).toContain('(script/dock ssh-key add): ssh -p 2222 NAME@x\n')
   expect(greeting({ ...parts, sshAddress: null })).not.toContain('ssh')
 })

@@ -5,10 +5,18 @@ import type { Admin } from './readiness.ts'
 const quote = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Returns three commands: create, exec, stop. They read the key from admin.json, to keep it out of the shell history. */
+/** A command that prints the key in admin.json, to keep it out of the shell history. */
+const printKey = (adminPath: string): string =>
+  `sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)}`
+
+/** Returns the command that signs in the command line of this checkout. */
+export function loginLine(baseUrl: string, adminPath: string): string {
+  return `${printKey(adminPath)} | script/dock login ${baseUrl} --key`
+}
+
+/** Returns three commands: create, exec, stop. */
 export function curlLines(baseUrl: string, admin: Admin, adminPath: string): string[] {
-  const key = `$(sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)})`
-  const curl = `curl -sS -H "authorization: Bearer ${key}" -H 'content-type: application/json'`
+  const curl = `curl -sS -H "authorization: Bearer $(${printKey(adminPath)})" -H 'content-type: application/json'`
   return [
     `${curl} ${baseUrl}/v1/docks -d '{"workspaceId":"${admin.workspaceId}"}'`,
     `${curl} ${baseUrl}/v1/docks/DOCK_ID/exec -d '{"command":"uname -a"}'`,
@@ -45,11 +53,15 @@ export function greeting(parts: {
         'Create a Dock, run a command in it, stop it:',
         ...lines.map((line) => `  ${line}`),
         '',
+        'Sign in the command line, then list its commands:',
+        `  ${loginLine(baseUrl, adminPath)}`,
+        '  script/dock --help',
+        '',
         `Sign in as ${admin.email}; the password and an API key are in ${adminPath}.`,
       ]
     : []
   const forSsh = parts.sshAddress
-    ? [`With an SSH key of your account (POST /v1/ssh-keys): ${parts.sshAddress}`, '']
+    ? [`With an SSH key of your account (script/dock ssh-key add): ${parts.sshAddress}`, '']
     : []
   return [
     '',
