@@ -96,6 +96,33 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'renamed-elsewhere' }).waitFor()
   })
 
+  it('loads a part of a page again that was lost, by itself or when it is asked to', async () => {
+    const tab = await page.context().newPage()
+    const lose = (url: RegExp, times: number) => tab.route(url, (route) => route.abort(), { times })
+    const { id } = await createDock(server)
+    await tab.goto(`${server.admin.baseUrl}/docks/${id}?tab=connect`)
+    const parts = tab.getByRole('navigation', { name: 'Parts of the Dock' })
+    await lose(/processes-tab-/, 1)
+    await parts.getByRole('link', { name: 'Processes' }).click()
+    await tab.getByRole('heading', { name: 'No processes yet' }).waitFor()
+
+    const again = tab.getByRole('alert').getByRole('button', { name: 'Try again' })
+    await lose(/files-tab-/, 100)
+    await parts.getByRole('link', { name: 'Files' }).click()
+    await again.waitFor()
+    await tab.unrouteAll()
+    await again.click()
+    await tab.getByRole('button', { name: 'New folder' }).waitFor()
+
+    await lose(/palette-/, 100)
+    await tab.keyboard.press('Control+k')
+    await again.waitFor()
+    await tab.unrouteAll()
+    await again.click()
+    await tab.getByRole('dialog').getByRole('combobox').waitFor()
+    await tab.close()
+  })
+
   it('is deleted only by its name', async () => {
     await page.getByRole('link', { name: 'renamed-elsewhere' }).click()
     await page.getByRole('button', { name: 'Delete' }).click()

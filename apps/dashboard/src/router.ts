@@ -1,4 +1,5 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router'
+import { FailedPage } from './pages/failed-page.tsx'
 import { accountRoutes } from './routes/account-routes.ts'
 import { dockRoutes } from './routes/dock-routes.ts'
 import { environmentRoutes } from './routes/environment-routes.ts'
@@ -29,6 +30,7 @@ export const router = createRouter({
   // Parameters are texts. Read as JSON, a code such as 12e34567 of another site would become a number, and be lost.
   parseSearch: parseSearchWith((text) => text),
   stringifySearch: stringifySearchWith(String),
+  defaultErrorComponent: FailedPage,
   // Hovering over a link loads its code.
   defaultPreload: 'intent',
 })

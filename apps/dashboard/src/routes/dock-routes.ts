@@ -1,7 +1,8 @@
 /** The list of Docks, and the page of one Dock. */
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { type DockTab, dockTabs } from '../pages/dock/dock-tabs.ts'
 import { DocksPage } from '../pages/docks/docks-page.tsx'
+import { pagePart } from './page-part.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -22,7 +23,7 @@ const newDock = createRoute({
     from: searchText(search.from),
     environment: searchText(search.environment),
   }),
-  component: lazyRouteComponent(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
+  component: pagePart(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
 })
 
 const dock = createRoute({
@@ -32,7 +33,7 @@ const dock = createRoute({
     tab: dockTabs.find((tab) => tab === search.tab),
     path: searchText(search.path),
   }),
-  component: lazyRouteComponent(() => import('../pages/dock/dock-page.tsx'), 'DockPage'),
+  component: pagePart(() => import('../pages/dock/dock-page.tsx'), 'DockPage'),
 })
 
 export const dockRoutes = [docks, newDock, dock] as const

@@ -1,5 +1,6 @@
 /** Webhooks, the inbox, and the operator's side: hosts and plans. Also the gallery, and addresses that moved. */
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
+import { pagePart } from './page-part.ts'
 import { rootRoute } from './root-route.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
@@ -19,7 +20,7 @@ export const galleryRoutes = import.meta.env.DEV
       createRoute({
         getParentRoute: () => rootRoute,
         path: '/gallery',
-        component: lazyRouteComponent(() => import('../pages/gallery/gallery-page.tsx'), 'GalleryPage'),
+        component: pagePart(() => import('../pages/gallery/gallery-page.tsx'), 'GalleryPage'),
       }),
     ]
   : []
@@ -27,14 +28,14 @@ export const galleryRoutes = import.meta.env.DEV
 const webhooks = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: pagePart(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const webhook = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/$id',
   validateSearch: (search): { organization?: string } => ({ organization: searchText(search.organization) }),
-  component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: pagePart(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
 const inbox = createRoute({
@@ -43,26 +44,26 @@ const inbox = createRoute({
   validateSearch: (search): { tab?: 'preferences' } => ({
     tab: search.tab === 'preferences' ? 'preferences' : undefined,
   }),
-  component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  component: pagePart(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
 })
 
 const hosts = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hosts',
-  component: lazyRouteComponent(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
+  component: pagePart(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
 })
 
 const host = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hosts/$id',
-  component: lazyRouteComponent(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
+  component: pagePart(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
 })
 
 const plans = createRoute({
   getParentRoute: () => shellRoute,
   path: '/plans',
   validateSearch: (search): { q?: string } => ({ q: searchText(search.q) }),
-  component: lazyRouteComponent(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
+  component: pagePart(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
 })
 
 export const operatorRoutes = [docks, webhooks, webhook, inbox, hosts, host, plans] as const

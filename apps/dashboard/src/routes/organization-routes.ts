@@ -1,5 +1,6 @@
 /** Organizations: people, workspaces, usage and settings. */
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
+import { pagePart } from './page-part.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -8,19 +9,13 @@ const organizations = createRoute({
   path: '/organizations',
   // The service adds an error if the link of a mail could not confirm the address.
   validateSearch: (search): { error?: string } => ({ error: searchText(search.error) }),
-  component: lazyRouteComponent(
-    () => import('../pages/organization/organizations-page.tsx'),
-    'OrganizationsPage',
-  ),
+  component: pagePart(() => import('../pages/organization/organizations-page.tsx'), 'OrganizationsPage'),
 })
 
 const organization = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organization/$orgId',
-  component: lazyRouteComponent(
-    () => import('../pages/organization/organization-layout.tsx'),
-    'OrganizationLayout',
-  ),
+  component: pagePart(() => import('../pages/organization/organization-layout.tsx'), 'OrganizationLayout'),
 })
 const start = createRoute({
   getParentRoute: () => organization,
@@ -32,30 +27,27 @@ const start = createRoute({
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
-  component: lazyRouteComponent(() => import('../pages/organization/members-page.tsx'), 'MembersPage'),
+  component: pagePart(() => import('../pages/organization/members-page.tsx'), 'MembersPage'),
 })
 const workspaces = createRoute({
   getParentRoute: () => organization,
   path: '/workspaces',
-  component: lazyRouteComponent(() => import('../pages/organization/workspaces-page.tsx'), 'WorkspacesPage'),
+  component: pagePart(() => import('../pages/organization/workspaces-page.tsx'), 'WorkspacesPage'),
 })
 const usage = createRoute({
   getParentRoute: () => organization,
   path: '/usage',
-  component: lazyRouteComponent(() => import('../pages/organization/usage-page.tsx'), 'UsagePage'),
+  component: pagePart(() => import('../pages/organization/usage-page.tsx'), 'UsagePage'),
 })
 const retention = createRoute({
   getParentRoute: () => organization,
   path: '/retention',
-  component: lazyRouteComponent(() => import('../pages/organization/retention-page.tsx'), 'RetentionPage'),
+  component: pagePart(() => import('../pages/organization/retention-page.tsx'), 'RetentionPage'),
 })
 const settings = createRoute({
   getParentRoute: () => organization,
   path: '/settings',
-  component: lazyRouteComponent(
-    () => import('../pages/organization/settings-page.tsx'),
-    'OrganizationSettingsPage',
-  ),
+  component: pagePart(() => import('../pages/organization/settings-page.tsx'), 'OrganizationSettingsPage'),
 })
 
 export const organizationRoutes = [

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { dockQuery } from '../../api/queries.ts'
 import { ErrorAlert, Notice } from '../../components/alert.tsx'
+import { laterPart } from '../../components/later-part.tsx'
 import { Page } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
@@ -16,22 +16,19 @@ import { PortsTab } from './ports-tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 
 const route = getRouteApi('/shell/docks/$id')
-const TerminalTab = lazy(() =>
-  import('./terminal-tab.tsx').then(({ TerminalTab }) => ({ default: TerminalTab })),
-)
-const FilesTab = lazy(() => import('./files/files-tab.tsx').then(({ FilesTab }) => ({ default: FilesTab })))
-const ProcessesTab = lazy(() =>
-  import('./processes/processes-tab.tsx').then(({ ProcessesTab }) => ({ default: ProcessesTab })),
-)
-const SettingsTab = lazy(() =>
-  import('./settings/settings-tab.tsx').then(({ SettingsTab }) => ({ default: SettingsTab })),
-)
-const SnapshotList = lazy(() =>
-  import('../snapshots/snapshot-list.tsx').then(({ SnapshotList }) => ({ default: SnapshotList })),
-)
-const OverviewTab = lazy(() =>
-  import('./overview-tab.tsx').then(({ OverviewTab }) => ({ default: OverviewTab })),
-)
+const waiting = <p className="m-0 text-sm text-muted">Loading…</p>
+const TerminalTab = laterPart(async () => (await import('./terminal-tab.tsx')).TerminalTab, { waiting })
+const FilesTab = laterPart(async () => (await import('./files/files-tab.tsx')).FilesTab, { waiting })
+const ProcessesTab = laterPart(async () => (await import('./processes/processes-tab.tsx')).ProcessesTab, {
+  waiting,
+})
+const SettingsTab = laterPart(async () => (await import('./settings/settings-tab.tsx')).SettingsTab, {
+  waiting,
+})
+const SnapshotList = laterPart(async () => (await import('../snapshots/snapshot-list.tsx')).SnapshotList, {
+  waiting,
+})
+const OverviewTab = laterPart(async () => (await import('./overview-tab.tsx')).OverviewTab, { waiting })
 
 const names: Record<DockTab, string> = {
   terminal: 'Terminal',
@@ -98,19 +95,17 @@ export function DockPage() {
           </Link>
         ))}
       </TabLinks>
-      <Suspense fallback={<p className="m-0 text-sm text-muted">Loading…</p>}>
-        {tab === 'terminal' && <TerminalTab key={dock.id} dock={dock} />}
-        {tab === 'files' && <FilesTab dock={dock} />}
-        {tab === 'processes' && <ProcessesTab dock={dock} />}
-        {tab === 'settings' && <SettingsTab dock={dock} />}
-        {tab === 'overview' && <OverviewTab dock={dock} />}
-        {tab === 'timeline' && <TimelineTab dockId={id} />}
-        {tab === 'snapshots' && (
-          <SnapshotList dockId={id} emptyText="Stop the Dock, and its disk is kept as a Snapshot." />
-        )}
-        {tab === 'ports' && <PortsTab dock={dock} />}
-        {tab === 'connect' && <ConnectTab dock={dock} />}
-      </Suspense>
+      {tab === 'terminal' && <TerminalTab key={dock.id} dock={dock} />}
+      {tab === 'files' && <FilesTab dock={dock} />}
+      {tab === 'processes' && <ProcessesTab dock={dock} />}
+      {tab === 'settings' && <SettingsTab dock={dock} />}
+      {tab === 'overview' && <OverviewTab dock={dock} />}
+      {tab === 'timeline' && <TimelineTab dockId={id} />}
+      {tab === 'snapshots' && (
+        <SnapshotList dockId={id} emptyText="Stop the Dock, and its disk is kept as a Snapshot." />
+      )}
+      {tab === 'ports' && <PortsTab dock={dock} />}
+      {tab === 'connect' && <ConnectTab dock={dock} />}
     </Page>
   )
 }

@@ -1,11 +1,12 @@
 import { readyDockStates, searchLengthMax } from '@dock/sdk/dashboard-rules'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { dockListQuery } from '../../api/dock-list.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { bareControlClass } from '../../components/field.tsx'
+import { laterPart } from '../../components/later-part.tsx'
 import { NoOrganization } from '../../components/no-organization.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
@@ -14,9 +15,7 @@ import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { DockList } from './dock-list.tsx'
 import { NewDockButton } from './new-dock-button.tsx'
 
-const SelectionBar = lazy(() =>
-  import('./selection-bar.tsx').then(({ SelectionBar }) => ({ default: SelectionBar })),
-)
+const SelectionBar = laterPart(async () => (await import('./selection-bar.tsx')).SelectionBar)
 
 const route = getRouteApi('/shell/')
 
@@ -81,11 +80,7 @@ export function DocksPage() {
           onChange={(chosen) => void navigate({ to: '/', search: { q, states: chosen || undefined } })}
         />
       </div>
-      {chosen.length > 0 && (
-        <Suspense fallback={null}>
-          <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />
-        </Suspense>
-      )}
+      {chosen.length > 0 && <SelectionBar docks={chosen} onDone={() => setSelected(new Set())} />}
       {docks.error && <ErrorAlert error={docks.error} />}
       {docks.isPending && !docks.error && <Skeleton lines={5} />}
       {docks.data && found.length === 0 && <NoDocks hasFilter={hasFilter} />}

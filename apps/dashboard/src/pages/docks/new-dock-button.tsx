@@ -25,9 +25,9 @@ export function NewDockButton() {
   const create = async (): Promise<void> => {
     if (workspaceId === undefined) return
     setBusy(true)
-    // The terminal's code loads while the Dock boots.
-    void import('../dock/dock-page.tsx')
-    void import('../dock/terminal-view.tsx')
+    // The terminal's code loads while the Dock boots. What fails here is loaded again when it is shown.
+    for (const load of [() => import('../dock/dock-page.tsx'), () => import('../dock/terminal-view.tsx')])
+      load().catch(() => undefined)
     try {
       const { id } = await createDock(workspaceId)
       await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })

@@ -1,8 +1,8 @@
 import { Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { laterPart } from '../../components/later-part.tsx'
 
-const loadPalette = () => import('./palette.tsx')
-const Palette = lazy(() => loadPalette().then(({ Palette }) => ({ default: Palette })))
+const Palette = laterPart(async () => (await import('./palette.tsx')).Palette, { over: true })
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
@@ -23,11 +23,7 @@ export function usePalette() {
   }, [])
   return {
     open: () => setOpen(true),
-    palette: isOpen && (
-      <Suspense fallback={null}>
-        <Palette onClose={() => setOpen(false)} />
-      </Suspense>
-    ),
+    palette: isOpen && <Palette onClose={() => setOpen(false)} />,
   }
 }
 
@@ -36,7 +32,7 @@ export function PaletteButton({ onOpen }: { onOpen: () => void }) {
     <button
       type="button"
       onClick={onOpen}
-      onPointerEnter={() => void loadPalette()}
+      onPointerEnter={Palette.preload}
       className="flex h-9 w-full cursor-pointer items-center gap-2.5 rounded-md border border-line bg-page px-2.5 text-sm text-muted transition-colors hover:text-ink"
     >
       <Search size={15} aria-hidden="true" className="shrink-0" />

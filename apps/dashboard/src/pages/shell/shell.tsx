@@ -1,15 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { isSignedOut } from '../../api/client.ts'
 import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
+import { laterPart } from '../../components/later-part.tsx'
 import { Navigation } from './navigation.tsx'
 import { usePalette } from './palette-button.tsx'
 
-const Drawer = lazy(() => import('./drawer.tsx').then(({ Drawer }) => ({ default: Drawer })))
+const Drawer = laterPart(async () => (await import('./drawer.tsx')).Drawer, { over: true })
 
 function Logo() {
   return (
@@ -36,11 +37,7 @@ function DrawerButton({ onPalette }: { onPalette: () => void }) {
       >
         <Menu size={20} aria-hidden="true" />
       </IconButton>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <Drawer onClose={() => setOpen(false)} onPalette={onPalette} />
-        </Suspense>
-      )}
+      {isOpen && <Drawer onClose={() => setOpen(false)} onPalette={onPalette} />}
     </>
   )
 }

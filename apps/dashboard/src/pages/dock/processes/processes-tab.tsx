@@ -1,17 +1,18 @@
 import type { DockInfo, DockProcess } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Empty } from '../../../components/empty.tsx'
+import { laterPart } from '../../../components/later-part.tsx'
 import { isReady } from '../../../lib/dock-states.ts'
 import { DockOff } from '../dock-off.tsx'
 import { ProcessRow } from './process-row.tsx'
 import { StartProcess } from './start-process.tsx'
 
-const ProcessOutput = lazy(() =>
-  import('./process-output.tsx').then(({ ProcessOutput }) => ({ default: ProcessOutput })),
-)
+const ProcessOutput = laterPart(async () => (await import('./process-output.tsx')).ProcessOutput, {
+  waiting: <p className="m-0 text-sm text-muted">Loading…</p>,
+})
 
 const readAgainMs = 3_000
 
@@ -66,9 +67,7 @@ function Processes({ dockId }: { dockId: string }) {
             onShow={() => setShown(process.id === shown ? undefined : process.id)}
             onChange={() => void list.refetch()}
           >
-            <Suspense fallback={<p className="m-0 text-sm text-muted">Loading…</p>}>
-              <ProcessOutput dockId={dockId} processId={process.id} hasPty={process.pty !== null} />
-            </Suspense>
+            <ProcessOutput dockId={dockId} processId={process.id} hasPty={process.pty !== null} />
           </ProcessRow>
         ))}
       </ul>
