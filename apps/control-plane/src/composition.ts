@@ -296,6 +296,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     },
     billingEvent: billing.handleEvent,
     githubUrl: config.gitServers.github,
+    signUp: config.signUp,
     receiveGithubWebhook: github.receiveWebhook,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
@@ -340,6 +341,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
             live.noticeAccess()
           },
           live_changes: live.notice,
+          run_logs: runs.noticeLog,
           port_routes: (label) => portGateway?.notice(label),
           snapshot_completed: docks.copies.noticeSnapshot,
           snapshots_wiped: docks.copies.noticeWiped,

@@ -4,7 +4,7 @@ import { openApiDocument, type Route, routes, ServiceError } from '@dock/contrac
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
-import type { SignInRequest } from '../modules/accounts/index.ts'
+import type { SignInRequest, SignUpPolicy } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
 import type { ReceiveWebhook } from '../modules/github/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
@@ -47,6 +47,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   billingEvent: ((payload: string, signature: string) => Promise<void>) | undefined
   /** The address of GitHub, to which the dashboard sends the form that makes the instance's App. */
   githubUrl: string
+  /** Who may make an account. */
+  signUp: SignUpPolicy
   /** Saves a webhook of GitHub. */
   receiveGithubWebhook: ReceiveWebhook
   /** Registers a host, given the parsed body and the client's address. */
@@ -187,6 +189,6 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     }
     return success({ status: 'ready' }, 200, true)
   })
-  addDashboardPages(app, { formTarget: options.githubUrl })
+  addDashboardPages(app, { formTarget: options.githubUrl, signUp: options.signUp })
   return app
 }

@@ -15,11 +15,15 @@ beforeAll(async () => {
   await mkdir(join(folder, 'dist/assets'), { recursive: true })
   await mkdir(join(folder, 'dist/.vite'))
   await writeFile(join(folder, 'secret.json'), '{}')
-  await writeFile(join(folder, 'dist/index.html'), '<meta name="style-nonce" content="%NONCE%">')
+  await writeFile(join(folder, 'dist/index.html'), '<i content="%NONCE%"></i><b>%SIGN_UP%</b>')
   await writeFile(join(folder, 'dist/assets/main-abc.js'), script)
   await writeFile(join(folder, 'dist/.vite/manifest.json'), '{}')
   app = new Hono<HttpEnvironment>()
-  addDashboardPages(app, { folder: join(folder, 'dist'), formTarget: 'https://github.test/' })
+  addDashboardPages(app, {
+    folder: join(folder, 'dist'),
+    formTarget: 'https://github.test/',
+    signUp: 'invite',
+  })
 })
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -33,7 +37,9 @@ describe('the pages', () => {
     for (const path of ['/', '/docks/5', '/index.html', '/sign-in']) {
       const response = await get(path)
       expect([path, response.status, response.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
-      const nonce = /content="(.+)"/.exec(await response.text())?.[1]
+      const page = await response.text()
+      const nonce = /content="(.+?)"/.exec(page)?.[1]
+      expect(page).toContain('<b>invite</b>')
       const policy = response.headers.get('content-security-policy')
       expect(policy).toContain(`'nonce-${nonce}'`)
       expect(policy).toContain("form-action 'self' https://github.test;")

@@ -20,6 +20,8 @@ export type BuiltPagesOptions = {
   folder: string
   /** Returns the Content-Security-Policy of an HTML page. `nonce` is new for each response. */
   policy(nonce: string): string
+  /** Texts of the instance for HTML pages: each replaces its name between percent signs. */
+  texts?: Readonly<Record<string, string>>
   /** The page for paths that name no file, of an application that reads the path itself. Only browsers get pages. */
   fallback?: string
 }
@@ -42,7 +44,10 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 const packedTypes = /^(text|application\/json|image\/svg)/
-const noncePlace = '%NONCE%'
+
+/** Replaces `%NAME%` in a page by the text of that name. */
+const fillIn = (page: string, texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts).reduce((filled, [name, text]) => filled.replaceAll(`%${name}%`, text), page)
 
 const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>> => {
   const files = new Map<string, BuiltFile>()
@@ -60,7 +65,7 @@ const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>
   return files
 }
 
-export function createBuiltPages({ folder, policy, fallback }: BuiltPagesOptions): BuiltPages {
+export function createBuiltPages({ folder, policy, texts, fallback }: BuiltPagesOptions): BuiltPages {
   let reading: Promise<ReadonlyMap<string, BuiltFile>> | undefined
 
   const find = async (path: string, headers: Headers): Promise<BuiltFile | undefined> => {
@@ -82,7 +87,7 @@ export function createBuiltPages({ folder, policy, fallback }: BuiltPagesOptions
       if (!file) return undefined
       if (file.type.startsWith('text/html')) {
         const nonce = randomBytes(16).toString('base64')
-        return new Response(file.plain.toString('utf8').replaceAll(noncePlace, nonce), {
+        return new Response(fillIn(file.plain.toString('utf8'), { ...texts, NONCE: nonce }), {
           headers: {
             'content-type': file.type,
             'cache-control': 'no-store',

@@ -1,6 +1,7 @@
 /** Serves the dashboard at every path that no route has, to browsers that ask for a page. */
 import { join } from 'node:path'
 import type { Hono } from 'hono'
+import type { SignUpPolicy } from '../modules/accounts/index.ts'
 import { createBuiltPages } from './built-pages.ts'
 import type { HttpEnvironment } from './request-context.ts'
 
@@ -43,14 +44,19 @@ export type DashboardOptions = {
   folder?: string
   /** The address of GitHub, which may receive a form. */
   formTarget?: string
+  /** Who may make an account. The page of the sign-in offers it to them alone. */
+  signUp?: SignUpPolicy
 }
 
 /** Adds the pages. Call this after all other routes. */
 export function addDashboardPages(
   app: Hono<HttpEnvironment>,
-  { folder = dashboardFolder, formTarget }: DashboardOptions = {},
+  { folder = dashboardFolder, formTarget, signUp = 'open' }: DashboardOptions = {},
 ): void {
-  const pages = createBuiltPages({ folder, policy: policyFor(formTarget), fallback: '/index.html' })
+  const pages = createBuiltPages({
+    ...{ folder, policy: policyFor(formTarget), fallback: '/index.html' },
+    texts: { SIGN_UP: signUp },
+  })
   app.get('*', async (context, next) => {
     const { path } = context.req
     if (apiPaths.test(path)) return next()

@@ -6,6 +6,7 @@ import { configQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
+import { signUpRefusal } from '../../lib/sign-up-policy.ts'
 import { afterSignIn } from './after-sign-in.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -22,6 +23,7 @@ export function SignInPage() {
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const target = afterSignIn(next)
+  const refusal = signUpRefusal(next)
 
   const signIn = async (form: FormData): Promise<void> => {
     setBusy(true)
@@ -70,14 +72,17 @@ export function SignInPage() {
             Continue with {providerNames[provider]}
           </Button>
         ))}
-      <p className="m-0 flex justify-between text-sm">
+      <p className="m-0 flex flex-wrap justify-between gap-x-4 gap-y-1 text-sm">
         <Link to="/forgot-password" className="text-accent underline">
           Forgot your password?
         </Link>
-        <Link to="/sign-up" search={{ next }} className="text-accent underline">
-          Create an account
-        </Link>
+        {refusal === undefined && (
+          <Link to="/sign-up" search={{ next }} className="text-accent underline">
+            Create an account
+          </Link>
+        )}
       </p>
+      {refusal !== undefined && <p className="m-0 text-xs text-muted">{refusal}</p>}
     </AuthLayout>
   )
 }

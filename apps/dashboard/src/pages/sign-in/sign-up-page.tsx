@@ -5,6 +5,7 @@ import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
+import { invitationOf, signUpRefusal } from '../../lib/sign-up-policy.ts'
 import { afterSignIn } from './after-sign-in.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -12,7 +13,8 @@ const route = getRouteApi('/sign-up')
 
 export function SignUpPage() {
   const { next } = route.useSearch()
-  const invitationToken = /^\/invitations\/([A-Za-z0-9_-]+)$/.exec(next ?? '')?.[1]
+  const invitationToken = invitationOf(next)
+  const refusal = signUpRefusal(next)
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
 
@@ -34,6 +36,20 @@ export function SignUpPage() {
       setBusy(false)
     }
   }
+  const toSignIn = (
+    <p className="m-0 text-sm">
+      <Link to="/sign-in" search={{ next }} className="text-accent underline">
+        I have an account
+      </Link>
+    </p>
+  )
+  if (refusal !== undefined)
+    return (
+      <AuthLayout title="Create an account">
+        <p className="m-0 text-sm">{refusal}</p>
+        {toSignIn}
+      </AuthLayout>
+    )
   return (
     <AuthLayout title="Create an account">
       <form
@@ -59,11 +75,7 @@ export function SignUpPage() {
           Create account
         </Button>
       </form>
-      <p className="m-0 text-sm">
-        <Link to="/sign-in" search={{ next }} className="text-accent underline">
-          I have an account
-        </Link>
-      </p>
+      {toSignIn}
     </AuthLayout>
   )
 }
