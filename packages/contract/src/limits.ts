@@ -40,6 +40,7 @@ export const limits = {
     repoLengthMax: 200,
     listLimitMax: 10_000,
     instructionBytesMax: 64 * kibibyte,
+    waitSecondsMax: 30,
   },
   /** Processes with streams, of all kinds together, that run in a Dock at the same time. */
   attachedProcessesPerDockMax: 64,
@@ -164,6 +165,7 @@ export const limits = {
     backoffSeconds: { first: 30, max: 3600 },
     attemptsListedMax: 100,
     signatureAgeSecondsMax: 300,
+    previousSecretHours: 24,
   },
   /** Repositories at GitHub that are linked to workspaces, and what starts Runs. Texts over `textBytesMax` are clipped. */
   github: {

@@ -108,6 +108,7 @@ const dashboardRules = (): Record<string, unknown> => {
     searchLengthMax: limits.dashboard.searchLengthMax,
     searchedIdsMax: limits.dashboard.searchedIdsMax,
     invitationDays: limits.invitationDays,
+    previousSecretHours: limits.webhook.previousSecretHours,
     accountGraceDays: limits.accountGraceDays,
   }
 }

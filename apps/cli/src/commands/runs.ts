@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Client, Run, RunState } from '@dock/sdk'
 import { findRun, issueOf, listRuns } from '../docks/find-run.ts'
 import { findWorkspaceId } from '../docks/workspaces.ts'
@@ -19,7 +18,8 @@ const workspaceFlag: Flag = {
   about: 'the workspace; without it that of the profile, or your first one',
 }
 const named = 'RUN is an id, the beginning of one, or OWNER/NAME#ISSUE: the newest Run on this issue.'
-const followMs = 1_000
+/** How long the service waits for more of the log. */
+const waitSeconds = 30
 const listed = 50
 
 const stateOf = (text: string | undefined): RunState | undefined => {
@@ -106,7 +106,11 @@ async function* readLog(client: Client, { runId, turn, follow }: Place): AsyncGe
   let offset = 0
   let isOver = false
   for (;;) {
-    const query = { offset, ...(turn === undefined ? {} : { turn }) }
+    const query = {
+      offset,
+      ...(turn === undefined ? {} : { turn }),
+      ...(follow && !isOver ? { waitSeconds } : {}),
+    }
     const part = await client.call('readRunLog', { params: { id: runId }, query })
     // Later parts belong to the same turn, also if another one begins meanwhile.
     turn = part.turn
@@ -118,7 +122,6 @@ async function* readLog(client: Client, { runId, turn, follow }: Place): AsyncGe
     if (part.isComplete || !follow || isOver) return
     // What the agent wrote before the Run ended is read once more.
     isOver = finalStates.includes((await client.call('readRun', { params: { id: runId }, query: {} })).state)
-    if (!isOver) await setTimeout(followMs)
   }
 }
 

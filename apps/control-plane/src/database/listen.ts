@@ -20,6 +20,7 @@ export type Channel =
   | 'github_webhooks'
   | 'ssh_host_keys'
   | 'live_changes'
+  | 'run_logs'
 
 /**
  * Calls a channel's callback with the payload of each notification, and without a payload after each connect.

@@ -25,12 +25,11 @@ export function runQuery(id: string) {
   })
 }
 
-/** The cost grows without a live change while an agent works, so it is read again then. */
-export function runCostQuery(id: string, isLive: boolean) {
+/** What a Run has cost. Each answer of a model is a live change of its Run. */
+export function runCostQuery(id: string) {
   return queryOptions({
     queryKey: ['run', 'cost', id],
     queryFn: ({ signal }) => api.call('readRunCost', { params: { id }, query: {}, signal }),
-    refetchInterval: isLive ? 5_000 : false,
   })
 }
 

@@ -24,6 +24,9 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
   const refresher = createRefresher((key, ids) => {
     // The person sees more or less than before, on every page.
     if (key === 'membership') return client.invalidateQueries()
+    // Each Run that is at work changes its log every second.
+    if (key === 'run_log')
+      return Promise.all([...ids].map((id) => client.invalidateQueries({ queryKey: [key, id] })))
     const again = client.invalidateQueries({ queryKey: [key] })
     return key === 'dock' ? Promise.all([again, refreshDockLists(client, ids)]) : again
   })

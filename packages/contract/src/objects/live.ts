@@ -18,6 +18,7 @@ export const liveKinds = [
   'delivery',
   'host',
   'run',
+  'run_log',
   'installation',
   'quarantine',
   'plan',
@@ -28,8 +29,8 @@ export type LiveKind = (typeof liveKinds)[number]
 export const liveChange = z.strictObject({
   kind: z.enum(liveKinds),
   /**
-   * Id of the object; for `port` the Dock, for `member` the person, for `delivery` the webhook endpoint. Empty
-   * for `quarantine` and `plan`, and for `host` if Docks of some hosts changed.
+   * Id of the object; for `port` the Dock, for `member` the person, for `delivery` the webhook endpoint, for `run_log`
+   * the Run. Empty for `quarantine` and `plan`, and for `host` if Docks of some hosts changed.
    */
   id: z.string(),
   organizationId: uuid.nullable(),

@@ -60,6 +60,7 @@ const descriptions: Readonly<Record<string, string>> = {
   timeoutSeconds: 'How long to wait at most.',
   to: 'The id of the later Snapshot.',
   token: 'The last part of the emailed link.',
+  waitSeconds: 'How long to wait at most if there is nothing new.',
   window: 'Also return averages and peaks over this time.',
   workspaceId: 'The id of the workspace.',
 }

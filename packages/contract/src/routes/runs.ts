@@ -129,13 +129,14 @@ export const runRoutes = {
     method: 'GET',
     path: '/v1/github/runs/:id/log',
     summary: "Read the agent's log from an offset on",
-    description: `The log may show what the Environment passes on, so only admins may read it. Each turn has a log of its own, of at most ${limits.runs.logBytesMax} bytes.`,
+    description: `The log may show what the Environment passes on, so only admins may read it. With \`waitSeconds\`, a request at the end of the log waits for more. Each turn has a log of its own, of at most ${limits.runs.logBytesMax} bytes.`,
     extension: true,
     access: { ...ofRun.access, role: 'admin' },
     query: runQuery.extend({
       /** Default: the latest turn. */
       turn: z.coerce.number().int().min(1).max(limits.runs.turnsMax).optional(),
       offset: z.coerce.number().int().min(0).default(0),
+      waitSeconds: field.queryInteger(0, limits.runs.waitSecondsMax).default(0),
     }),
     response: runLogPart,
     errors: ['validation_error', 'run_not_found'],

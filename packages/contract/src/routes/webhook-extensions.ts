@@ -1,8 +1,11 @@
 /** Extensions, not part of the specification: test, repeat, enable and rotate, as receivers of webhooks expect. */
 import * as z from 'zod'
 import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
 import { createdWebhookEndpoint, sentEvent, webhookEndpoint } from '../objects/webhooks.ts'
 import { route } from '../route.ts'
+
+const { previousSecretHours } = limits.webhook
 
 const endpointParams = z.object({ id: field.uuid })
 
@@ -69,8 +72,8 @@ export const webhookExtensionRoutes = {
   rotateWebhookSecret: route({
     method: 'POST',
     path: '/v1/webhooks/endpoints/:id/rotate-secret',
-    summary: 'Replace the signing secret; for 24 hours deliveries carry signatures of both',
-    description: 'The new secret is shown once. Change your receiver within 24 hours.',
+    summary: `Replace the signing secret; for ${previousSecretHours} hours deliveries carry signatures of both`,
+    description: `The new secret is shown once. Change your receiver within ${previousSecretHours} hours.`,
     extension: true,
     tag: 'Webhooks',
     access,

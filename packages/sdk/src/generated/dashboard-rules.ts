@@ -24,4 +24,5 @@ export const providerKeyLengthMax = 512 as const
 export const searchLengthMax = 100 as const
 export const searchedIdsMax = 50 as const
 export const invitationDays = 7 as const
+export const previousSecretHours = 24 as const
 export const accountGraceDays = 30 as const

@@ -567,7 +567,7 @@ export type ListedTemplate = {
 }
 
 export type LiveChange = {
-  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host" | "run" | "installation" | "quarantine" | "plan"
+  kind: "dock" | "snapshot" | "port" | "template" | "environment" | "workspace" | "organization" | "member" | "membership" | "invitation" | "notification" | "webhook" | "delivery" | "host" | "run" | "run_log" | "installation" | "quarantine" | "plan"
   id: string
   organizationId: string | null
   dockId: string | null
@@ -3254,6 +3254,7 @@ export type RouteTypes = {
         workspaceId?: string | undefined
         turn?: number | undefined
         offset?: number | undefined
+        waitSeconds?: number | undefined
       } | undefined
       body?: never
     } & RequestOptions

@@ -785,9 +785,9 @@ class AsyncClient(AsyncClientCore):
         result: models.Run = await self._call(Call("POST", "/v1/github/runs/{id}/stop", params={"id": id}, query={"workspaceId": workspace_id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    async def read_run_log(self, id: str, *, workspace_id: str | None = None, turn: int | None = None, offset: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.RunLogPart:
+    async def read_run_log(self, id: str, *, workspace_id: str | None = None, turn: int | None = None, offset: int | None = None, wait_seconds: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.RunLogPart:
         """Read the agent's log from an offset on."""
-        result: models.RunLogPart = await self._call(Call("GET", "/v1/github/runs/{id}/log", params={"id": id}, query={"workspaceId": workspace_id, "turn": turn, "offset": offset}, headers={**(headers or {})}, timeout=timeout))
+        result: models.RunLogPart = await self._call(Call("GET", "/v1/github/runs/{id}/log", params={"id": id}, query={"workspaceId": workspace_id, "turn": turn, "offset": offset, "waitSeconds": wait_seconds}, headers={**(headers or {})}, timeout=timeout))
         return result
 
     async def read_run_cost(self, id: str, *, workspace_id: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.RunCost:

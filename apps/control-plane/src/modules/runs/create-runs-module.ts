@@ -11,6 +11,7 @@ import { createRunDoor, type RunDoor } from './door/run-at-door.ts'
 import type { RunPlan } from './insert-run.ts'
 import { createRunGrants } from './machine/run-grant.ts'
 import type { RunContext } from './run-context.ts'
+import { createRunLogSignals } from './run-log-signals.ts'
 import { sweepEveryMs, sweepRuns } from './run-sweep.ts'
 import type { RunGithub, TurnParts } from './saga/turn-context.ts'
 import { createTurnSaga } from './saga/turn-saga.ts'
@@ -24,6 +25,8 @@ export type RunsModule = {
   grantFor: GrantFor
   /** The doors of models and of reports. */
   door: RunDoor
+  /** Handles a notification of the channel `run_logs`. */
+  noticeLog(runId?: string): void
   start(): void
   stop(): void
 }
@@ -63,11 +66,13 @@ export function createRunsModule(needs: {
     logger,
     tasks: [{ name: 'runs', everyMs: sweepEveryMs, run: () => sweepRuns(parts) }],
   })
+  const logSignals = createRunLogSignals()
   return {
-    context: { db, clock, docks, github, isFastOn, planOf, wake: runner.wake },
+    context: { db, clock, docks, github, isFastOn, planOf, logSignals, wake: runner.wake },
     sink: createRunSink({ now: () => clock.now(), planOf, wake: runner.wake }),
     grantFor: createRunGrants({ db, github }),
     door,
+    noticeLog: logSignals.notice,
     start: timers.start,
     stop: timers.stop,
   }

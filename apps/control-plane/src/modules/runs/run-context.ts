@@ -3,6 +3,7 @@ import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { DockContext } from '../docks/index.ts'
 import type { PlanOf } from './insert-run.ts'
+import type { RunLogSignals } from './run-log-signals.ts'
 import type { RunGithub } from './saga/turn-context.ts'
 
 export type RunContext = {
@@ -13,6 +14,7 @@ export type RunContext = {
   isFastOn: boolean
   github: RunGithub
   planOf: PlanOf
+  logSignals: RunLogSignals
   /** Wakes the runner, so that a turn that was saved starts. */
   wake(): void
 }

@@ -79,6 +79,27 @@ it('promotes only a Fast Run that waits for its machine', async () => {
   expect((await ask('POST', `/${id}/promote`)).body.code).toBe('run_not_promotable')
 })
 
+it('waits at the end of a log until it grows, or the Run ends', async () => {
+  const { db } = server.database
+  const id = await insertRun()
+  const turn = newUuid()
+  const common = { repository_id: 1, actor: 'ann', instruction: '', text: '{}', has_outsider_text: false }
+  await db
+    .insertInto('run_turns')
+    .values({ id: turn, run_id: id, number: 1, trigger_key: newUuid(), created_at: new Date(), ...common })
+    .execute()
+  const waitForMore = async (offset: number) =>
+    (await ask('GET', `/${id}/log?waitSeconds=30&offset=${offset}`)).body.data as RunLogPart
+  const first = waitForMore(0)
+  await db.insertInto('run_logs').values({ turn_id: turn, at_byte: 0, text: 'one' }).execute()
+  expect(await first).toMatchObject({ text: 'one', nextOffset: 3, isComplete: false })
+  await db.updateTable('run_turns').set({ log_bytes: 3 }).where('id', '=', turn).execute()
+  const second = waitForMore(3)
+  await ask('POST', `/${id}/stop`)
+  expect(await second).toMatchObject({ text: '' })
+  expect((await ask('GET', `/${id}/log?waitSeconds=31`)).status).toBe(400)
+})
+
 it('reads log and cost', async () => {
   const { db } = server.database
   const id = await insertRun()

@@ -1,66 +1,16 @@
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { api } from '../../api/client.ts'
+import { emptyLog, runLogQuery } from '../../api/run-log-query.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Panel } from '../../components/page.tsx'
 import { visibleLines } from '../../lib/visible-text.ts'
 
-/** While an agent works, its log is asked for at this pace. */
-const askEveryMs = 1_500
-/** A browser cannot show 4 MiB of text in time. */
-const shownMax = 256 * 1024
-
-type Log = { text: string; isCut: boolean; isComplete: boolean }
-const empty: Log = { text: '', isCut: false, isComplete: false }
-
-const append = ({ text, isCut }: Log, more: string, isComplete: boolean): Log => {
-  const all = text + more
-  return { text: all.slice(-shownMax), isCut: isCut || all.length > shownMax, isComplete }
-}
-
-/** Returns the log of a turn, which grows while the agent works. */
-function useLog(runId: string, turn: number, isLive: boolean): { log: Log; error: unknown } {
-  const [log, setLog] = useState(empty)
-  const [error, setError] = useState<unknown>()
-  const live = useRef(isLive)
-  live.current = isLive
-  useEffect(() => {
-    setLog(empty)
-    setError(undefined)
-    const end = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const readOn = async (offset: number): Promise<void> => {
-      const wasLive = live.current
-      const part = await api.call('readRunLog', {
-        params: { id: runId },
-        query: { turn, offset },
-        signal: end.signal,
-      })
-      const isLast = part.isComplete || (part.text === '' && !wasLive)
-      setLog((before) => append(before, part.text, isLast))
-      if (isLast || end.signal.aborted) return
-      if (part.text !== '') return readOn(part.nextOffset)
-      timer = setTimeout(() => follow(part.nextOffset), askEveryMs)
-    }
-    const follow = (offset: number): void => {
-      readOn(offset).catch((failure: unknown) => {
-        if (!end.signal.aborted) setError(failure)
-      })
-    }
-    follow(0)
-    return () => {
-      end.abort()
-      clearTimeout(timer)
-    }
-  }, [runId, turn])
-  return { log, error }
-}
-
 /** The agent's log, turn by turn. What agents write is hostile: it is shown as text, with nothing invisible in it. */
 export function RunLog({ runId, turns, isLive }: { runId: string; turns: number; isLive: boolean }) {
   const [chosen, setChosen] = useState<number>()
   const turn = chosen ?? Math.max(1, turns)
-  const { log, error } = useLog(runId, turn, isLive)
+  const { data: log = emptyLog, error, isFetching } = useQuery(runLogQuery(runId, turn))
   const box = useRef<HTMLTextAreaElement>(null)
   const follows = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new text moves the end.
@@ -86,7 +36,7 @@ export function RunLog({ runId, turns, isLive }: { runId: string; turns: number;
         )
       }
     >
-      {error !== undefined && <ErrorAlert error={error} />}
+      {error && <ErrorAlert error={error} />}
       {log.isCut && (
         <p className="m-0 text-xs text-muted">
           Only the end is shown. The whole log: <code className="font-mono">dock run logs {runId}</code>
@@ -106,7 +56,7 @@ export function RunLog({ runId, turns, isLive }: { runId: string; turns: number;
         className="w-full resize-y rounded-lg border border-line bg-page p-3 font-mono text-xs leading-5"
       />
       <p role="status" className="m-0 text-xs text-muted">
-        {log.isComplete ? 'This is all of it.' : 'Following…'}
+        {log.isComplete || !(isLive || isFetching) ? 'This is all of it.' : 'Following…'}
       </p>
     </Panel>
   )

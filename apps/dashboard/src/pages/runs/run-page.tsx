@@ -38,7 +38,7 @@ function ShownRun({ run }: { run: Run }) {
   const { data: organizations = [] } = useQuery(organizationsQuery)
   const role = organizations.find(({ id }) => id === run.organizationId)?.role
   const isAdmin = role !== undefined && role !== 'member'
-  const { data: cost } = useQuery(runCostQuery(run.id, run.state === 'working'))
+  const { data: cost } = useQuery(runCostQuery(run.id))
   return (
     <Page
       title={`${visibleName(run.repo)} #${run.issueNumber}`}

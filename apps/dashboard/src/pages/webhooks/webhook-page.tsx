@@ -1,4 +1,5 @@
 import type { WebhookEndpoint } from '@dock/sdk'
+import { previousSecretHours } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -124,7 +125,7 @@ function Endpoint({ endpoint, mayChange }: { endpoint: WebhookEndpoint; mayChang
           ]}
         />
         <p className="m-0 text-xs text-muted">
-          After a rotation, deliveries carry signatures of both secrets for 24 hours.
+          After a rotation, deliveries carry signatures of both secrets for {previousSecretHours} hours.
         </p>
       </Panel>
       <h2 className="m-0 text-base font-semibold">Latest deliveries</h2>

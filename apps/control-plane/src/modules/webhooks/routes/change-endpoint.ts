@@ -1,5 +1,5 @@
 /** POST /v1/webhooks/endpoints/:id/enable and POST …/:id/rotate-secret. */
-import { type CreatedWebhookEndpoint, ServiceError, type WebhookEndpoint } from '@dock/contract'
+import { type CreatedWebhookEndpoint, limits, ServiceError, type WebhookEndpoint } from '@dock/contract'
 import { type KeyOwner, type Sealer, Unreadable } from '../../../sealing/index.ts'
 import type { Member } from '../../accounts/index.ts'
 import { type EndpointRow, enableEndpointRow, replaceSecret, secretPlace } from '../endpoint-store.ts'
@@ -8,8 +8,8 @@ import { requireEndpoint } from '../require-endpoint.ts'
 import { newSigningSecret } from '../sign-delivery.ts'
 import type { WebhookContext } from '../webhook-context.ts'
 
-/** How long the old secret signs beside the new one, in milliseconds. */
-const previousSecretMs = 24 * 3_600_000
+/** How long the old secret signs beside the new one. */
+const previousSecretMs = limits.webhook.previousSecretHours * 3_600_000
 
 /** Enables an endpoint that a 410 disabled. Events from now on are sent to it. Does nothing if it is enabled. */
 export async function enableWebhookEndpoint(
@@ -39,7 +39,7 @@ const sealPreviousSecret = async (sealer: Sealer, owner: KeyOwner, endpoint: End
 }
 
 /**
- * Gives the endpoint a new secret, which only this response contains. For 24 hours deliveries are signed with both.
+ * Gives the endpoint a new secret, which only this response contains. Deliveries are then signed with both for some hours.
  * A secret that an earlier rotation replaced ends now. Throws `conflict` if another request rotates at the same time.
  */
 export async function rotateWebhookSecret(
