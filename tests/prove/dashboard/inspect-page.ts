@@ -21,6 +21,9 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const inPage = new URL('in-page.js', import.meta.url).pathname
 
+/** What in-page.js adds. The policy of the pages lets no text that is waited for run, only functions. */
+type InPage = { dockProof: Record<'isLoading' | 'isDialogOpen' | 'hasReturned', () => boolean> }
+
 type Violation = { id: string; nodes: { target: string[]; failureSummary?: string }[] }
 
 const violationsOf = async (page: Page): Promise<string[]> => {
@@ -35,7 +38,9 @@ const violationsOf = async (page: Page): Promise<string[]> => {
 }
 
 const untilLoaded = async (page: Page): Promise<void> => {
-  await page.waitForFunction('!dockProof.isLoading()', undefined, { timeout: shownWithinMs })
+  await page.waitForFunction(() => !(globalThis as unknown as InPage).dockProof.isLoading(), undefined, {
+    timeout: shownWithinMs,
+  })
 }
 
 /** Takes pictures in both themes, and lets axe look at them. */
@@ -62,9 +67,11 @@ const inspectDialog = async (page: Page, shown: ShownDialog, file: string): Prom
   if ((await layer.getAttribute('role')) === 'dialog')
     problems.push(...(await walkWithTab(page, { isDialog: true })).problems)
   await page.keyboard.press('Escape')
-  await page.waitForFunction('!dockProof.isDialogOpen()')
+  await page.waitForFunction(() => !(globalThis as unknown as InPage).dockProof.isDialogOpen())
   const hasReturned = await page
-    .waitForFunction('dockProof.hasReturned()', undefined, { timeout: 2_000 })
+    .waitForFunction(() => (globalThis as unknown as InPage).dockProof.hasReturned(), undefined, {
+      timeout: 2_000,
+    })
     .then(() => true)
     .catch(() => false)
   if (!hasReturned)

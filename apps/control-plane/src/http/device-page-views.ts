@@ -4,28 +4,36 @@ import { type Html, html, htmlPage } from './html-page.ts'
 
 const organizationsShownMax = 20
 
+const providerNames: Readonly<Record<string, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  google: 'Google',
+}
+const nameOf = (provider: string): string => providerNames[provider] ?? provider
+
 const problem = (text: string | undefined): Html | undefined =>
   text === undefined ? undefined : html`<p class="problem" role="alert">${text}</p>`
 
-const form = (code: string, content: Html): Html =>
-  html`<form method="post" action="/device"><input type="hidden" name="code" value="${code}">${content}</form>`
+const form = (code: string, content: Html, className = ''): Html =>
+  html`<form method="post" action="/device" class="${className}"><input type="hidden" name="code" value="${code}">${content}</form>`
 
 const signedInAs = (email: string, code: string): Html =>
   form(
     code,
     html`<p>You are signed in as <bdi>${email}</bdi>.</p>
 <button class="second" name="action" value="sign-out">Use another account</button>`,
+    'note',
   )
 
 /** Asks for a password, or for a provider. */
 export function signInPage(code: string, providers: readonly string[], wrong?: string): Response {
-  const fields = html`<label>Email<input name="email" type="email" autocomplete="username" required></label>
+  const fields = html`<label>Email address<input name="email" type="email" autocomplete="username" required></label>
 <label>Password<input name="password" type="password" autocomplete="current-password" required></label>
-<button name="action" value="sign-in">Sign in</button>`
+<button class="wide" name="action" value="sign-in">Sign in</button>`
   const others = providers.map((name) =>
     form(
       code,
-      html`<button class="second" name="action" value="sign-in-with-${name}">Sign in with ${name}</button>`,
+      html`<button class="second wide" name="action" value="sign-in-with-${name}">Continue with ${nameOf(name)}</button>`,
     ),
   )
   return htmlPage(
@@ -40,8 +48,8 @@ ${form(code, fields)}${others}`,
 export function providerPage(provider: string, url: string, cookies: readonly string[]): Response {
   const response = htmlPage(
     200,
-    `Sign in with ${provider}`,
-    html`<p><a rel="noreferrer" href="${url}">Continue to ${provider}</a></p>`,
+    `Sign in with ${nameOf(provider)}`,
+    html`<p><a rel="noreferrer" href="${url}">Continue to ${nameOf(provider)}</a></p>`,
   )
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response

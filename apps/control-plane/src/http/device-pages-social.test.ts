@@ -59,7 +59,7 @@ const toProvider = async (name: string, back: (asked: string) => string) => {
     }),
   )
   await page.goto(`${address}/device?code=${code.userCode}`)
-  await page.getByRole('button', { name: `Sign in with ${name}` }).click()
+  await page.getByRole('button', { name: `Continue with ${name}` }).click()
   await page.getByRole('link', { name: `Continue to ${name}` }).click()
   await page.getByRole('link', { name: 'Agree' }).click()
   return { code, page }
@@ -96,8 +96,8 @@ it('offers no provider that is not configured', async () => {
   const page = await browser.newPage()
   onTestFinished(() => page.close())
   await page.goto(`${address}/device`)
-  expect(await page.getByRole('button', { name: /Sign in with/ }).allInnerTexts()).toEqual([
-    'Sign in with github',
-    'Sign in with gitlab',
+  expect(await page.getByRole('button', { name: /Continue with/ }).allInnerTexts()).toEqual([
+    'Continue with GitHub',
+    'Continue with GitLab',
   ])
 })

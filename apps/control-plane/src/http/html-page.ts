@@ -2,23 +2,34 @@
 import { createHash } from 'node:crypto'
 import { escapeHtml } from '../mail/index.ts'
 
-const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{display:grid;place-content:center;min-height:90vh;margin:0;padding:1.5rem}
-main{max-width:32rem}
-h1{font-size:1.4rem;margin:0 0 .5rem}
+/** The colours and the frame are those of the dashboard's sign-in. */
+const style = `:root{color-scheme:light dark;font:93.75%/1.5 ui-sans-serif,system-ui,"Segoe UI",Roboto,sans-serif;
+--page:#f7f8fa;--panel:#fff;--raised:#eff1f5;--line:#e0e4eb;--control:#858fa1;--ink:#151a23;--muted:#566176;--accent:#1d55d8;--on-accent:#fff;--bad:#b3261e}
+@media (prefers-color-scheme:dark){:root{--page:#0d1117;--panel:#131922;--raised:#1c2430;--line:#28313e;--control:#66748a;--ink:#e6ebf2;--muted:#9aa7b8;--accent:#7aa7ff;--on-accent:#0b1526;--bad:#ff8a80}}
+*{box-sizing:border-box}
+body{display:grid;align-content:center;justify-content:center;grid-template-columns:minmax(0,30rem);min-height:100vh;margin:0;padding:1rem;background:var(--page);color:var(--ink);font-size:.9rem;overflow-wrap:anywhere}
+main{padding:1.5rem;border:1px solid var(--line);border-radius:.75rem;background:var(--panel)}
+h1{font-size:1.15rem;line-height:1.6rem;margin:0 0 1rem}
 p{margin:0 0 1rem}
+a{color:var(--accent)}
 form{margin:0 0 1rem}
-label{display:block;margin:0 0 .75rem}
-input{display:block;box-sizing:border-box;width:100%;font:inherit;padding:.6rem .75rem;border:1px solid #888;border-radius:.5rem}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.4rem 1rem;margin:0 0 1rem}
-dt{opacity:.75}
-dd{margin:0;overflow-wrap:anywhere}
-.code{font:600 1.6rem/1.2 ui-monospace,monospace;letter-spacing:.1em}
-.problem{padding:.6rem .75rem;border-left:4px solid #b91c1c}
-.row{display:flex;flex-wrap:wrap;gap:.75rem}
-button{font:inherit;font-weight:600;padding:.75rem 1.25rem;border:2px solid #1d4ed8;border-radius:.5rem;background:#1d4ed8;color:#fff;cursor:pointer}
-button.second{background:transparent;color:inherit}
-button:focus-visible,input:focus-visible{outline:3px solid #93c5fd;outline-offset:2px}`
+main>:last-child,form>:last-child{margin-bottom:0}
+label{display:block;margin:0 0 1rem}
+input{display:block;width:100%;height:2.25rem;margin-top:.25rem;padding:0 .6rem;font:inherit;color:inherit;border:1px solid var(--control);border-radius:.375rem;background:var(--panel)}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.4rem 1.25rem;margin:0 0 1rem}
+dt{color:var(--muted)}
+dd{margin:0}
+.code{font:600 1.5rem/1.2 ui-monospace,monospace;letter-spacing:.1em}
+input.code{height:3rem}
+.problem{padding:.6rem .9rem;border:1px solid var(--bad);border-radius:.375rem;color:var(--bad)}
+.note{margin-top:1.25rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--muted)}
+.note p{margin-bottom:.5rem}
+.row{display:flex;flex-wrap:wrap;gap:.5rem}
+button{height:2.25rem;padding:0 .9rem;font:inherit;font-weight:500;border:1px solid var(--accent);border-radius:.375rem;background:var(--accent);color:var(--on-accent);cursor:pointer}
+button:hover{filter:brightness(1.1)}
+button.second{border-color:var(--control);background:var(--panel);color:var(--ink)}
+button.wide{width:100%}
+button:focus-visible,input:focus-visible,a:focus-visible{outline:2px solid var(--accent);outline-offset:2px}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 

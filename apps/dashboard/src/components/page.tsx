@@ -1,3 +1,4 @@
+import { ChevronLeft } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 
 /** Shows the title in the browser's tab. */
@@ -26,10 +27,15 @@ export function Page(props: {
   useTitle(props.title)
   return (
     <main
-      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-5 p-4 md:px-8 md:py-7 ${props.wide ? 'max-w-7xl' : 'max-w-5xl'}`}
+      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-5 p-4 md:px-8 md:py-7 ${props.wide ? 'max-w-7xl min-[2000px]:max-w-[108rem]' : 'max-w-5xl'}`}
     >
       <header className="grid gap-1">
-        {props.back && <div className="text-sm text-muted">{props.back}</div>}
+        {props.back && (
+          <div className="flex items-center gap-1 text-sm text-muted [&_a]:rounded-sm [&_a]:hover:text-ink [&_a]:hover:underline">
+            <ChevronLeft size={14} aria-hidden="true" className="-ml-0.5 shrink-0" />
+            <span className="min-w-0">{props.back}</span>
+          </div>
+        )}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <div className="mr-auto flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
             <h1 className="m-0 min-w-0 text-xl font-semibold">
@@ -37,7 +43,9 @@ export function Page(props: {
             </h1>
             {props.badges}
           </div>
-          {props.actions && <div className="flex flex-wrap items-center gap-2">{props.actions}</div>}
+          {props.actions && (
+            <div className="flex max-w-full flex-wrap items-center gap-2">{props.actions}</div>
+          )}
         </div>
         {props.text && <p className="m-0 max-w-2xl text-sm text-muted">{props.text}</p>}
       </header>

@@ -7,7 +7,7 @@ export const tabClass =
 /** A row of links to the parts of a page. Their part stays in the address. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   const row = useRef<HTMLElement>(null)
-  // On a narrow page the row scrolls. The chosen link is kept in view, without scrolling the page.
+  // On a narrow page the row scrolls, and fades where there is more. The chosen link is kept in view, without scrolling the page.
   useEffect(() => {
     const chosen = row.current?.querySelector<HTMLElement>('[aria-current=page]')
     if (row.current && chosen) row.current.scrollLeft = chosen.offsetLeft - row.current.offsetLeft - 24
@@ -16,7 +16,7 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
     <nav
       ref={row}
       aria-label={label}
-      className="-mb-px flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line"
+      className="-mb-px flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line max-md:pr-8 max-md:[mask-image:linear-gradient(to_right,black_calc(100%-2.5rem),transparent)]"
     >
       {children}
     </nav>

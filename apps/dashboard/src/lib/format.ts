@@ -35,6 +35,20 @@ export function formatExact(iso: string): string {
   return exact.format(new Date(iso))
 }
 
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+
+/** Returns the time of day, as the person's language writes it. */
+export function formatClock(ms: number): string {
+  return clock.format(ms)
+}
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** Returns a time to the second, short enough for a narrow row. */
+export function formatMoment(iso: string): string {
+  return moment.format(new Date(iso))
+}
+
 /** Returns a span as its two largest parts: `1 h 5 min`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))

@@ -78,7 +78,7 @@ export function docks({ shop, report, broken, template }: Lively): ShownPage[] {
     { name: 'dock-overview', as: 'admin', path: `/docks/${shop}?tab=overview`, shows: 'Network' },
     { name: 'dock-overview-new', as: 'admin', path: `/docks/${report}?tab=overview`, shows: 'Auto-stop' },
     { name: 'dock-timeline', as: 'admin', path: `/docks/${broken}?tab=timeline`, shows: 'created the Dock' },
-    { name: 'dock-snapshots', as: 'admin', path: `/docks/${report}?tab=snapshots`, shows: 'Download' },
+    { name: 'dock-snapshots', as: 'admin', path: `/docks/${report}?tab=snapshots`, shows: 'Compare two' },
     { name: 'dock-snapshots-none', as: 'admin', path: `/docks/${shop}?tab=snapshots`, shows: 'No Snapshots' },
     { name: 'dock-ports', as: 'admin', path: `/docks/${shop}?tab=ports`, shows: '3000' },
     { name: 'dock-ports-off', as: 'admin', path: `/docks/${report}?tab=ports`, shows: 'exposed port' },

@@ -66,7 +66,7 @@ export function DockPage() {
         <>
           <StateBadge state={dock.state} />
           <span className="text-xs text-muted">
-            since <RelativeTime at={dock.stateChangedAt} />
+            <RelativeTime at={dock.stateChangedAt} />
           </span>
         </>
       }

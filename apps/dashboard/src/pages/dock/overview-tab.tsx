@@ -81,11 +81,11 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
         />
       )}
       {plots.times.length > 0 && (
-        <div className="grid gap-3 md:grid-cols-2">
+        <div className="grid gap-3 md:grid-cols-2 min-[2000px]:grid-cols-4">
           <UsagePlot title="CPU" times={plots.times} lines={plots.cpu} format={percent} />
-          <UsagePlot title="Memory" times={plots.times} lines={plots.memory} format={formatBytes} />
-          <UsagePlot title="Disk" times={plots.times} lines={plots.disk} format={formatBytes} />
-          <UsagePlot title="Network" times={plots.times} lines={plots.network} format={rate} />
+          <UsagePlot title="Memory" times={plots.times} lines={plots.memory} format={formatBytes} isBytes />
+          <UsagePlot title="Disk" times={plots.times} lines={plots.disk} format={formatBytes} isBytes />
+          <UsagePlot title="Network" times={plots.times} lines={plots.network} format={rate} isBytes />
         </div>
       )}
     </div>

@@ -54,7 +54,9 @@ export function TimelineTab({ dockId }: { dockId: string }) {
           <span className="min-w-0 flex-1">
             <bdi>{describe(entry)}</bdi>
             {entry.toState && (
-              <span className="block text-xs text-muted">
+              <span
+                className={`block text-xs ${entry.toState === 'error' || entry.toState === 'unreachable' ? 'text-bad' : 'text-muted'}`}
+              >
                 {entry.fromState ?? 'new'} → {entry.toState}, through {entry.through}
               </span>
             )}

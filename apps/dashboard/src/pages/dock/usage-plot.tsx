@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { formatClock } from '../../lib/format.ts'
 import { useIsDark } from '../../lib/theme.ts'
 
 export type Line = { label: string; values: (number | null)[] }
 
+const byteSteps = Array.from({ length: 50 }, (_, power) => 2 ** power)
 const colors = ['--accent', '--wait'] as const
 const cssColor = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
@@ -15,8 +17,10 @@ export function UsagePlot(props: {
   times: number[]
   lines: Line[]
   format: (value: number) => string
+  /** The values are bytes: the lines of the plot then stand at 256 MiB, and not at 238. */
+  isBytes?: boolean
 }) {
-  const { title, times, lines, format } = props
+  const { title, times, lines, format, isBytes = false } = props
   const box = useRef<HTMLDivElement>(null)
   const isDark = useIsDark()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are those of the theme.
@@ -29,7 +33,15 @@ export function UsagePlot(props: {
         height: 150,
         legend: { show: lines.length > 1 },
         scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1e-9)] } },
-        axes: [axis, { ...axis, size: 72, values: (_, ticks) => ticks.map(format) }],
+        axes: [
+          { ...axis, values: (_, ticks) => ticks.map((seconds) => formatClock(seconds * 1000)) },
+          {
+            ...axis,
+            size: 72,
+            ...(isBytes ? { incrs: byteSteps } : {}),
+            values: (_, ticks) => ticks.map(format),
+          },
+        ],
         series: [
           {},
           ...lines.map(({ label }, at) => ({
@@ -49,7 +61,7 @@ export function UsagePlot(props: {
       watcher.disconnect()
       plot.destroy()
     }
-  }, [times, lines, format, isDark])
+  }, [times, lines, format, isBytes, isDark])
   const latest = lines.map(({ label, values }) => {
     const value = values.findLast((each) => each !== null)
     return value === undefined || value === null

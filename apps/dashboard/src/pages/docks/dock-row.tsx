@@ -19,6 +19,12 @@ export function DockRow(props: {
 }) {
   const { dock } = props
   const name = dock.name ?? dock.id
+  const size = (
+    <>
+      {dock.cpus} {dock.cpus === 1 ? 'CPU' : 'CPUs'} · {formatBytes(dock.memoryMiB * 2 ** 20)}
+      <span className="hidden sm:inline"> · {dock.diskGiB} GiB disk</span>
+    </>
+  )
   return (
     <div className="flex h-[64px] items-center gap-3 border-b border-line px-3 hover:bg-raised">
       <input
@@ -38,16 +44,17 @@ export function DockRow(props: {
           <bdi>{name}</bdi>
         </Link>
         <p className="m-0 truncate text-xs text-muted">
-          <span className="hidden sm:inline">{dock.image} · </span>
-          {dock.cpus} {dock.cpus === 1 ? 'CPU' : 'CPUs'} · {formatBytes(dock.memoryMiB * 2 ** 20)}
-          <span className="hidden sm:inline"> · {dock.diskGiB} GiB disk</span>
+          <span className="hidden sm:inline">{dock.image}</span>
+          <span className="hidden sm:inline 2xl:hidden"> · </span>
+          <span className="2xl:hidden">{size}</span>
         </p>
       </div>
-      <div className="hidden w-40 min-w-0 text-xs text-muted md:block">
-        <p className="m-0 truncate">
+      <p className="m-0 hidden w-60 shrink-0 truncate text-xs text-muted 2xl:block">{size}</p>
+      <div className="hidden w-40 min-w-0 text-xs text-muted md:block 2xl:flex 2xl:w-96 2xl:gap-4">
+        <p className="m-0 truncate 2xl:flex-1">
           <bdi>{dock.createdBy?.name ?? 'A former member'}</bdi>
         </p>
-        <p className="m-0 truncate">{dock.environment}</p>
+        <p className="m-0 truncate 2xl:flex-1">{dock.environment}</p>
       </div>
       <div className="min-w-24 shrink-0 text-right sm:w-32">
         <StateBadge state={dock.state} />

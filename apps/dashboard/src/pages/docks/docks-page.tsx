@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
 import { dockListQuery } from '../../api/dock-list.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
+import { buttonClass } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { bareControlClass } from '../../components/field.tsx'
 import { laterPart } from '../../components/later-part.tsx'
@@ -53,14 +54,14 @@ export function DocksPage() {
 
   return (
     <Page
+      wide
       title="Docks"
       actions={
-        <>
-          <Link to="/docks/new" search={{}} className="text-sm text-muted hover:text-ink hover:underline">
+        <NewDockButton>
+          <Link to="/docks/new" search={{}} className={buttonClass()}>
             More options
           </Link>
-          <NewDockButton />
-        </>
+        </NewDockButton>
       }
     >
       <div className="flex flex-wrap items-center gap-2">

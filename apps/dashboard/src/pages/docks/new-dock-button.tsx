@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useWorkspaces } from '../../api/use-workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
@@ -9,8 +9,11 @@ import { createDock } from './create-dock.ts'
 
 const key = 'dock-workspace'
 
-/** The button that creates a Dock and opens its terminal, with a choice of the workspace if there are several. */
-export function NewDockButton() {
+/**
+ * The button that creates a Dock and opens its terminal, with a choice of the workspace if there are several. `children`
+ * are other ways to make one.
+ */
+export function NewDockButton({ children }: { children: ReactNode }) {
   const navigate = useNavigate()
   const all = useWorkspaces()
   const { organization, hasNone } = useCurrentOrganization()
@@ -38,7 +41,7 @@ export function NewDockButton() {
     }
   }
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="grid w-[calc(100vw-2rem)] max-w-full grid-cols-2 gap-2 sm:flex sm:w-auto sm:items-center">
       {all.length > 1 && (
         <select
           aria-label="Workspace of the new Dock"
@@ -47,7 +50,7 @@ export function NewDockButton() {
             localStorage.setItem(key, target.value)
             setChosen(target.value)
           }}
-          className={`max-w-52 cursor-pointer ${bareControlClass}`}
+          className={`col-span-2 min-w-0 cursor-pointer sm:max-w-52 ${bareControlClass}`}
         >
           {all.map(({ id, label }) => (
             <option key={id} value={id}>
@@ -56,6 +59,7 @@ export function NewDockButton() {
           ))}
         </select>
       )}
+      {children}
       <Button
         look="primary"
         busy={busy}

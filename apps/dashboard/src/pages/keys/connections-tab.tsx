@@ -68,7 +68,7 @@ export function ConnectionsTab() {
                 }
                 text={
                   <>
-                    {connection.identifier} · since <RelativeTime at={connection.linkedAt} />
+                    {connection.identifier} · linked <RelativeTime at={connection.linkedAt} />
                   </>
                 }
               >

@@ -4,9 +4,11 @@ import { useState } from 'react'
 import { api, isSignedOut } from '../../api/client.ts'
 import { meQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
-import { Button } from '../../components/button.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { signUpRefusal } from '../../lib/sign-up-policy.ts'
 import { VerificationNotice } from '../account/verification-notice.tsx'
+import { signOut } from '../shell/sign-out.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
 const confirmedEveryMs = 2_000
@@ -49,13 +51,15 @@ export function InvitationPage() {
         <p className="m-0 text-sm">
           Sign in with the address that received the invitation, or create an account for it.
         </p>
-        <div className="flex gap-2">
-          <Link to="/sign-in" search={{ next }} className="text-sm text-accent underline">
+        <div className="grid gap-2">
+          <Link to="/sign-in" search={{ next }} className={buttonClass('primary')}>
             Sign in
           </Link>
-          <Link to="/sign-up" search={{ next }} className="text-sm text-accent underline">
-            Create an account
-          </Link>
+          {signUpRefusal(next) === undefined && (
+            <Link to="/sign-up" search={{ next }} className={buttonClass()}>
+              Create an account
+            </Link>
+          )}
         </div>
       </AuthLayout>
     )
@@ -70,6 +74,11 @@ export function InvitationPage() {
     <AuthLayout title="You are invited">
       {invitation.error && <ErrorAlert error={invitation.error} />}
       {isDeclined && <p className="m-0 text-sm">You have declined the invitation.</p>}
+      {(invitation.error || isDeclined) && (
+        <Link to="/" search={{}} className={buttonClass(isDeclined ? 'primary' : 'plain')}>
+          All Docks
+        </Link>
+      )}
       {invitation.data && !isDeclined && (
         <>
           <p className="m-0 text-sm">
@@ -77,15 +86,27 @@ export function InvitationPage() {
             ends <RelativeTime at={invitation.data.expiresAt} />.
           </p>
           {error !== undefined && <ErrorAlert error={error} />}
-          <div className="flex gap-2">
+          <div className="grid gap-2">
             <Button look="primary" busy={busy} onClick={() => void decide('accept')}>
-              Join
+              Join {invitation.data.organizationName}
             </Button>
             <Button busy={busy} onClick={() => void decide('decline')}>
               Decline
             </Button>
           </div>
         </>
+      )}
+      {me.data && (
+        <p className="m-0 border-t border-line pt-4 text-sm text-muted">
+          You are signed in as <bdi>{me.data.email}</bdi>.{' '}
+          <button
+            type="button"
+            onClick={() => void signOut(next)}
+            className="cursor-pointer text-accent underline"
+          >
+            Use another account
+          </button>
+        </p>
       )}
     </AuthLayout>
   )

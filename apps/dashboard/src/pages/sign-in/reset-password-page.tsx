@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
-import { Button } from '../../components/button.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -26,6 +26,20 @@ export function ResetPasswordPage() {
       setBusy(false)
     }
   }
+  if (token === undefined)
+    return (
+      <AuthLayout title="Set a new password">
+        <p className="m-0 text-sm">
+          The link is not complete. Open it again from your mail, or ask for a new one.
+        </p>
+        <Link to="/forgot-password" className={buttonClass('primary')}>
+          Send me a new link
+        </Link>
+        <Link to="/sign-in" className="text-sm text-accent underline">
+          Back to the sign-in
+        </Link>
+      </AuthLayout>
+    )
   return (
     <AuthLayout title="Set a new password">
       {isDone ? (
@@ -52,7 +66,7 @@ export function ResetPasswordPage() {
             autoFocus
           />
           {error !== undefined && <ErrorAlert error={error} />}
-          <Button type="submit" look="primary" busy={busy} disabled={token === undefined}>
+          <Button type="submit" look="primary" busy={busy}>
             Set password
           </Button>
         </form>

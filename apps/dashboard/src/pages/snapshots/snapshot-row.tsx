@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
 import { checkboxClass } from '../../components/field.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { formatBytes, formatExact } from '../../lib/format.ts'
+import { formatBytes, formatExact, formatMoment } from '../../lib/format.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 import { CopyState } from './copy-state.tsx'
 
@@ -20,7 +20,9 @@ export function SnapshotRow(props: {
   const { snapshot } = props
   const isReadable = snapshot.status === 'completed'
   const time = formatExact(snapshot.createdAt)
-  const name = props.isOfOneDock ? time : visibleName(snapshot.dockName ?? snapshot.dockId)
+  const name = props.isOfOneDock
+    ? formatMoment(snapshot.createdAt)
+    : visibleName(snapshot.dockName ?? snapshot.dockId)
   return (
     <div className="flex h-[60px] items-center gap-3 border-b border-line px-3 hover:bg-raised">
       <input
@@ -46,7 +48,7 @@ export function SnapshotRow(props: {
         </p>
       </div>
       <div className="shrink-0 text-right text-xs text-muted">
-        <p className="m-0 truncate">
+        <p className={`m-0 truncate ${props.isOfOneDock ? 'hidden sm:block' : ''}`}>
           <RelativeTime at={snapshot.createdAt} />
         </p>
         <p className="m-0 truncate">{isReadable ? formatBytes(snapshot.sizeBytes) : ''}</p>

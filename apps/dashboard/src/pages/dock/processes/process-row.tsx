@@ -55,7 +55,7 @@ export function ProcessRow(props: {
   const isRunning = process.state === 'running'
   const hasFailed = !isRunning && process.exitCode !== 0
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)] gap-2 border-b border-line py-2 text-sm">
+    <li className="grid grid-cols-[minmax(0,1fr)] gap-2 px-3 py-2 text-sm">
       <div className="flex items-center gap-3">
         <button
           type="button"

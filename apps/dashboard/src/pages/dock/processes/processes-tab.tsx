@@ -57,20 +57,25 @@ function Processes({ dockId }: { dockId: string }) {
           text="What you start here goes on when you close the page, and keeps its output. Programs that you start in a terminal belong to its shell."
         />
       )}
-      <ul aria-label="Processes" className="m-0 grid list-none grid-cols-[minmax(0,1fr)] p-0">
-        {processes.map((process) => (
-          <ProcessRow
-            key={process.id}
-            dockId={dockId}
-            process={process}
-            isShown={process.id === shown}
-            onShow={() => setShown(process.id === shown ? undefined : process.id)}
-            onChange={() => void list.refetch()}
-          >
-            <ProcessOutput dockId={dockId} processId={process.id} hasPty={process.pty !== null} />
-          </ProcessRow>
-        ))}
-      </ul>
+      {processes.length > 0 && (
+        <ul
+          aria-label="Processes"
+          className="m-0 grid list-none grid-cols-[minmax(0,1fr)] divide-y divide-line rounded-lg border border-line bg-panel p-0 shadow-raised"
+        >
+          {processes.map((process) => (
+            <ProcessRow
+              key={process.id}
+              dockId={dockId}
+              process={process}
+              isShown={process.id === shown}
+              onShow={() => setShown(process.id === shown ? undefined : process.id)}
+              onChange={() => void list.refetch()}
+            >
+              <ProcessOutput dockId={dockId} processId={process.id} hasPty={process.pty !== null} />
+            </ProcessRow>
+          ))}
+        </ul>
+      )}
     </div>
   )
 }

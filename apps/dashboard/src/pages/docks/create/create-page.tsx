@@ -60,6 +60,7 @@ export function CreatePage() {
   }
   return (
     <Page
+      wide
       title="New Dock"
       back={
         <Link to="/" search={{}}>
@@ -68,95 +69,99 @@ export function CreatePage() {
       }
     >
       <form
-        className="grid gap-5"
+        className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_minmax(0,26rem)] min-[2000px]:grid-cols-[minmax(0,1fr)_minmax(0,36rem)]"
         onSubmit={(event) => {
           event.preventDefault()
           void run(create)
         }}
       >
-        <Panel title="Name and place" text="Everybody in the workspace's organization can use the Dock.">
-          <Field
-            label="Name"
-            value={form.name}
-            maxLength={dockNameLengthMax}
-            autoComplete="off"
-            onChange={({ target }) => set({ name: target.value })}
-          />
-          <SelectField
-            label="Workspace"
-            value={workspace?.id ?? ''}
-            onChange={({ target }) => set({ workspaceId: target.value, environment: 'default' })}
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+          <Panel title="Name and place" text="Everybody in the workspace's organization can use the Dock.">
+            <Field
+              label="Name"
+              value={form.name}
+              maxLength={dockNameLengthMax}
+              autoComplete="off"
+              onChange={({ target }) => set({ name: target.value })}
+            />
+            <SelectField
+              label="Workspace"
+              value={workspace?.id ?? ''}
+              onChange={({ target }) => set({ workspaceId: target.value, environment: 'default' })}
+            >
+              {workspaces.map(({ id, label }) => (
+                <option key={id} value={id}>
+                  {label}
+                </option>
+              ))}
+            </SelectField>
+          </Panel>
+          <Panel title="Disk" text="What its disk starts with.">
+            <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
+          </Panel>
+          <Panel title="Size and timer" text="You can resize it later, while it is stopped.">
+            <SizeFields value={form.size} onChange={(size) => set({ size })} />
+            <TtlField value={form.ttl} onChange={(ttl) => set({ ttl })} />
+          </Panel>
+          <Panel
+            title="Environment and variables"
+            text="An Environment gives it variables, secret files and repositories. Variables below come on top of it."
           >
-            {workspaces.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
-        </Panel>
-        <Panel title="Disk" text="What its disk starts with.">
-          <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
-        </Panel>
-        <Panel title="Size and timer" text="You can resize it later, while it is stopped.">
-          <SizeFields value={form.size} onChange={(size) => set({ size })} />
-          <TtlField value={form.ttl} onChange={(ttl) => set({ ttl })} />
-        </Panel>
-        <Panel
-          title="Environment and variables"
-          text="An Environment gives it variables, secret files and repositories. Variables below come on top of it."
-        >
-          <SelectField
-            label="Environment"
-            value={form.environment}
-            onChange={({ target }) => set({ environment: target.value })}
+            <SelectField
+              label="Environment"
+              value={form.environment}
+              onChange={({ target }) => set({ environment: target.value })}
+            >
+              <option value="default">The default of the organization</option>
+              <option value="none">None</option>
+              {environments.data?.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
+            <TextArea
+              className="resize-y font-mono text-xs leading-5"
+              spellCheck={false}
+              autoComplete="off"
+              label="Variables"
+              hint="NAME=VALUE, one a line."
+              placeholder="NODE_ENV=development"
+              value={form.env}
+              onChange={({ target }) => set({ env: target.value })}
+            />
+            {envError && <ErrorAlert error={envError} />}
+          </Panel>
+          <Panel
+            title="Setup script"
+            text="Runs once with bash when the Dock has booted. The overview shows how it ended."
           >
-            <option value="default">The default of the organization</option>
-            <option value="none">None</option>
-            {environments.data?.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </SelectField>
-          <TextArea
-            className="resize-y font-mono text-xs leading-5"
-            spellCheck={false}
-            autoComplete="off"
-            label="Variables"
-            hint="NAME=VALUE, one a line."
-            placeholder="NODE_ENV=development"
-            value={form.env}
-            onChange={({ target }) => set({ env: target.value })}
-          />
-          {envError && <ErrorAlert error={envError} />}
-        </Panel>
-        <Panel
-          title="Setup script"
-          text="Runs once with bash when the Dock has booted. The overview shows how it ended."
-        >
-          <TextArea
-            className="resize-y font-mono text-xs leading-5"
-            spellCheck={false}
-            autoComplete="off"
-            label="Script"
-            placeholder="sudo apt-get install -y ripgrep"
-            value={form.setupScript}
-            maxLength={setupScriptLengthMax}
-            onChange={({ target }) => set({ setupScript: target.value })}
-          />
-        </Panel>
-        <CreateLines body={body} />
-        {error !== undefined && <ErrorAlert error={error} />}
-        <div className="flex flex-wrap items-center gap-3">
-          <Button
-            type="submit"
-            look="primary"
-            busy={busy}
-            disabled={workspace === undefined || envError !== undefined}
-          >
-            Create
-          </Button>
-          {busy && <CreateProgress name={form.name} />}
+            <TextArea
+              className="resize-y font-mono text-xs leading-5"
+              spellCheck={false}
+              autoComplete="off"
+              label="Script"
+              placeholder="sudo apt-get install -y ripgrep"
+              value={form.setupScript}
+              maxLength={setupScriptLengthMax}
+              onChange={({ target }) => set({ setupScript: target.value })}
+            />
+          </Panel>
+        </div>
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-5 xl:sticky xl:top-7">
+          <CreateLines body={body} />
+          {error !== undefined && <ErrorAlert error={error} />}
+          <div className="flex flex-wrap items-center gap-3">
+            <Button
+              type="submit"
+              look="primary"
+              busy={busy}
+              disabled={workspace === undefined || envError !== undefined}
+            >
+              Create
+            </Button>
+            {busy && <CreateProgress name={form.name} />}
+          </div>
         </div>
       </form>
     </Page>
