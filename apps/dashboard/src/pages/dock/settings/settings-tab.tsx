@@ -13,7 +13,7 @@ import { SizeForm } from './size-form.tsx'
 export function SettingsTab({ dock }: { dock: DockInfo }) {
   const [asksDelete, setAsksDelete] = useState(false)
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-2 min-[2000px]:grid-cols-3">
       <Panel title="Name and timer" text="The name is how the command line and SSH find it.">
         <NameAndTimerForm dock={dock} />
       </Panel>
