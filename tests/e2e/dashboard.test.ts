@@ -97,7 +97,8 @@ describe('the dashboard', () => {
   })
 
   it('loads a part of a page again that was lost, by itself or when it is asked to', async () => {
-    const tab = await page.context().newPage()
+    const context = await browser.newContext({ storageState: await page.context().storageState() })
+    const tab = await context.newPage()
     const lose = (url: RegExp, times: number) => tab.route(url, (route) => route.abort(), { times })
     const { id } = await createDock(server)
     await tab.goto(`${server.admin.baseUrl}/docks/${id}?tab=connect`)
@@ -120,7 +121,7 @@ describe('the dashboard', () => {
     await tab.unrouteAll()
     await again.click()
     await tab.getByRole('dialog').getByRole('combobox').waitFor()
-    await tab.close()
+    await context.close()
   })
 
   it('is deleted only by its name', async () => {
