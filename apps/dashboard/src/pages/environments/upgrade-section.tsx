@@ -53,7 +53,7 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
       title="Docks"
       text={
         isAdmin
-          ? `Docks that are on get the new variables and files at once. The current version is ${currentVersion}.`
+          ? `An upgrade gives Docks that are on the variables and files of version ${currentVersion} at once.`
           : `Only admins upgrade Docks. The current version is ${currentVersion}.`
       }
       actions={
