@@ -148,7 +148,7 @@ const benchTree = (): Promise<void> =>
   withServer({}, (server) =>
     withBrowser(server, async (page) => {
       page.setDefaultTimeout(patient.timeout)
-      const { id } = await createDock(server, { ...usualSize, diskGiB: 40 })
+      const { id } = await createDock(server, { ...usualSize, diskGiB: 20 })
       const perCommand = 100_000
       await run(server, id, 'mkdir many')
       for (let from = 1; from <= files; from += perCommand) {
