@@ -88,7 +88,7 @@ export function InvitationPage() {
           {error !== undefined && <ErrorAlert error={error} />}
           <div className="grid gap-2">
             <Button look="primary" busy={busy} onClick={() => void decide('accept')}>
-              Join {invitation.data.organizationName}
+              Join
             </Button>
             <Button busy={busy} onClick={() => void decide('decline')}>
               Decline
