@@ -168,7 +168,13 @@ const prove = async (name: RealAgent, environmentId: string): Promise<void> => {
       (await countAtGithub(proof, asked, first.branch!)) === oneOfEach,
     `${pull?.title}, ${await countAtGithub(proof, asked, first.branch!)}`,
   )
-  check(`${name}: its body names the issue`, pull?.body.includes(`#${issueNumber}`) === true)
+  check(
+    `${name}: its body has the issue, the cost and the agent's report`,
+    pull?.body.includes(`#${issueNumber}`) === true &&
+      pull.body.includes('Its models cost ') &&
+      pull.body.includes('I changed the page in turn 1.'),
+    pull?.body.replaceAll('\n', ' '),
+  )
   check(
     `${name}: the branch has what the model said`,
     (await git('show', `${first.branch}:work.txt`)) === 'turn 1',

@@ -20,6 +20,10 @@ const quoted = (text: string): string => {
   return `${fence}text\n${text.slice(0, reportLengthMax)}\n${fence}`
 }
 
+/** Prices are estimates, so nobody needs parts of a cent. */
+const amountOf = (microUsd: number): string =>
+  microUsd < 10_000 ? 'less than $0.01' : `about $${(microUsd / 1e6).toFixed(2)}`
+
 /** Returns the status comment of a turn that has ended. */
 export function statusComment(told: {
   state: keyof typeof stateTexts
@@ -39,12 +43,13 @@ export function statusComment(told: {
 /** Returns the description of the pull request. */
 export function pullRequestBody(
   run: Pick<RunRow, 'issueNumber' | 'agent'>,
-  told: { report: string | null; testsPassed: boolean | null; link: string },
+  told: { report: string | null; testsPassed: boolean | null; costMicroUsd: number; link: string },
 ): string {
-  const { report, testsPassed, link } = told
+  const { report, testsPassed, costMicroUsd, link } = told
   return [
     `A draft for #${run.issueNumber}, made by the agent \`${run.agent}\`. Review it like the work of a stranger.`,
     ...(testsPassed === null ? [] : [testText(testsPassed)]),
+    ...(costMicroUsd === 0 ? [] : [`Its models cost ${amountOf(costMicroUsd)}.`]),
     ...(report === null ? [] : ['What the agent says about its work:', quoted(report)]),
     `[The Run](${link})`,
   ].join('\n\n')

@@ -39,7 +39,7 @@ it('goes from a trigger to a draft pull request, and again for feedback', async 
   expect(made).toMatchObject({
     completionStatus: 'changes_pushed',
     prNumber: pulls[0]!.number,
-    promptVersion: '1',
+    promptVersion: '2',
   })
   expect(made.branch).toMatch(/^dock\/issue-\d+-[0-9a-f]{6}$/)
   expect(pulls[0]).toMatchObject({ headBranch: made.branch, baseBranch: 'main', isDraft: true })

@@ -2,7 +2,11 @@
 import type { RunRow } from '../run-store.ts'
 import type { TurnRow } from '../turn-store.ts'
 
-export const promptVersion = '1'
+export const promptVersion = '2'
+
+/** The pull request quotes the report. Without changes it is the answer. */
+const reportTask =
+  'Before you end, say in a few sentences what you did, or your answer if nothing has to be changed: pass this text to the standard input of `curl -sS --data-binary @- "$RUN_DOOR/report"`.'
 
 /** Text of outsiders is left out of later turns: the machine may hold what the Environment passes on. */
 export function writePrompt(run: RunRow, turn: TurnRow): Buffer {
@@ -15,6 +19,7 @@ export function writePrompt(run: RunRow, turn: TurnRow): Buffer {
       task: isFirst
         ? 'Work on the issue as the instruction says. Commit your work to the branch. The platform pushes it and opens a draft pull request.'
         : 'A reviewer of your pull request asks for changes. Follow the instruction, and commit your work to the same branch.',
+      report: reportTask,
       repository: run.repo,
       branch: run.branch,
       baseBranch: run.baseBranch,

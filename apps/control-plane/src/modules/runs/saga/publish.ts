@@ -5,7 +5,7 @@ import { GithubRefused, GithubUnavailable } from '../../github/index.ts'
 import { repositoryOf } from '../linked-repository.ts'
 import { findRun, type RunRow } from '../run-store.ts'
 import { pullRequestBody, statusComment } from '../texts.ts'
-import { findTurn } from '../turn-store.ts'
+import { findTurn, readCost } from '../turn-store.ts'
 import { RunEnded, runFailed } from './run-ended.ts'
 import { pause, readLiveRun, type TurnParts } from './turn-context.ts'
 import type { TurnOperation } from './turn-data.ts'
@@ -47,7 +47,10 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
   }
   operation.data.headCommit = branch.sha
   const { testsPassed } = operation.data
-  const body = pullRequestBody(run, { report: turn?.report ?? null, testsPassed, link: parts.linkOf(run.id) })
+  const { costMicroUsd } = await readCost(db, run.id)
+  const body = pullRequestBody(run, {
+    ...{ report: turn?.report ?? null, testsPassed, costMicroUsd, link: parts.linkOf(run.id) },
+  })
   const title = `${turn?.text.title.slice(0, 200) || 'Work on an issue'} (#${run.issueNumber})`
   const { number, url } = await onGithub(parts, () =>
     run.prNumber === null
