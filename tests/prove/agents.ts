@@ -148,7 +148,7 @@ const prove = async (name: RealAgent, environmentId: string): Promise<void> => {
   const { model, readsInstructions } = agents[name]
   const { requests } = scripted.models
   scripted.begin()
-  const asked = await proof.ask('', {
+  const asked = await proof.ask('true', {
     ...{ agent: name, title: 'The footer is wrong', files: hostileFiles },
     ...{ body: `${world.mention} Please fix it.`, settings: { environmentId, model } },
   })
