@@ -254,6 +254,24 @@ const prove = async (name: RealAgent, environmentId: string): Promise<void> => {
   await elsewhere.forget()
 }
 
+/** The model lets the agent work for ever. A reply costs 0.06 cents. */
+const proveBudget = async (name: RealAgent, environmentId: string): Promise<void> => {
+  scripted.begin()
+  scripted.isEndless = true
+  const asked = await proof.ask('true', {
+    ...{ agent: name, settings: { environmentId, model: agents[name].model, budgetCents: 1 } },
+  })
+  const run = await proof.until(asked, ['failed'], turnMs)
+  const cost = await client.call('readRunCost', { params: { id: run.id }, query: {} })
+  const tookMs = timeOf(run, 'failed') - scripted.repliedAt
+  check(
+    `${name}: at its budget the Run fails within 5 s, and opens no pull request`,
+    run.completionStatus === 'budget_exhausted' && run.prNumber === null && tookMs <= 5_000,
+    `${tookMs} ms after the last reply, $${cost.costUsd} of $0.01`,
+  )
+  await proof.clear()
+}
+
 try {
   await buildImage(server, image)
   const environmentId = await createEnvironment()
@@ -261,12 +279,14 @@ try {
     check('controls', false, String(error)),
   )
   for (const name of chosen)
-    await prove(name, environmentId).catch(async (error: unknown) => {
-      const [run] = await world.listRuns()
-      const log = run ? await world.readLog(run.id) : ''
-      check(`${name} works`, false, `${error}: ${run?.failureReason}\n${log.slice(-6_000)}`)
-      await proof.clear()
-    })
+    await prove(name, environmentId)
+      .then(() => proveBudget(name, environmentId))
+      .catch(async (error: unknown) => {
+        const [run] = await world.listRuns()
+        const log = run ? await world.readLog(run.id) : ''
+        check(`${name} works`, false, `${error}: ${run?.failureReason}\n${log.slice(-6_000)}`)
+        await proof.clear()
+      })
 } finally {
   await proof.close()
   await faults.remove()

@@ -7,6 +7,10 @@ export type ScriptedAgent = {
   models: Models
   /** Part of every command. A search of the machine that does not find it proves nothing. */
   marker: string
+  /** True: the model never comes to an end. */
+  isEndless: boolean
+  /** When the model last replied. */
+  repliedAt: number
   /** Called once in each turn, after the agent's work and before the model's last reply. */
   atEnd: ((turn: number) => Promise<void>) | null
   /** Begins a session: forgets what came. */
@@ -35,6 +39,8 @@ echo ${marker} worked-${turn}`
 export async function startScriptedAgent(): Promise<ScriptedAgent> {
   const ended = new Map<number, Promise<void>>()
   const models = await startModels(async (request) => {
+    scripted.repliedAt = Date.now()
+    if (scripted.isEndless) return { command: 'date +%N >>work.txt' }
     const turn = turnOf(request)
     if (!request.results.some((text) => text.includes(`worked-${turn}`)))
       return { command: workOf(turn, scripted.marker) }
@@ -44,9 +50,10 @@ export async function startScriptedAgent(): Promise<ScriptedAgent> {
     return { text: `I have done turn ${turn}.` }
   })
   const scripted: ScriptedAgent = {
-    ...{ models, marker: '', atEnd: null },
+    ...{ models, marker: '', isEndless: false, repliedAt: 0, atEnd: null },
     begin: () => {
       scripted.marker = `marker${randomBytes(12).toString('hex')}`
+      scripted.isEndless = false
       scripted.atEnd = null
       ended.clear()
       models.requests.length = 0
