@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import type { CodingAgent, Run } from '@dock/contract'
 import { print } from '../../bench/parts/bench-server.ts'
 import { createFaultFolder } from '../crash/fault-folder.ts'
-import { memoryHolds } from '../e2e/support/search-memory.ts'
+import { wordsInMemory } from '../e2e/support/search-memory.ts'
 import { hostileFiles, instructions, startElsewhere, unprotected } from './agents/elsewhere.ts'
 import { startScriptedAgent, turnOf } from './agents/scripted-agent.ts'
 import { buildImage } from './images/build-image.ts'
@@ -72,7 +72,7 @@ const createEnvironment = async (): Promise<string> => {
 /** The files of the repository take over agents that are started as usual. */
 const proveControls = async (environmentId: string, names: readonly RealAgent[]): Promise<void> => {
   const lines = names.map(
-    (name) => `rm -f /tmp/*-ran; ${unprotected[name]}; ls -d /tmp/*-ran; echo "== ${name}"`,
+    (name) => `rm -f /tmp/*-ran; ${unprotected[name]}; ls -d /tmp/*-ran 2>/dev/null; echo "== ${name}"`,
   )
   const asked = await proof.ask(`${lines.join('\n')}\ntrue`, {
     settings: { environmentId },
@@ -91,7 +91,7 @@ const proveControls = async (environmentId: string, names: readonly RealAgent[])
     check(
       `control: started as usual, ${name} asks the address of the repository`,
       urls.some((url) => url.startsWith(path)),
-      `${[...new Set(urls)].join(' ')}, ran: ${own.match(/\S+-ran/g)?.join(' ') ?? 'nothing'}`,
+      `${[...new Set(urls)].join(' ')}, ran: ${own.match(/\S+-ran/g)?.join(' ') ?? 'nothing'}, it said ${own.replaceAll('\n', ' ').slice(-300)}`,
     )
   }
   await elsewhere.forget()
@@ -133,13 +133,12 @@ const searchMemory = async (name: string, asked: Asked): Promise<void> => {
   const tokens = [...github.world.tokens].flatMap(([token, { kind }]) =>
     kind === 'installation' ? token : [],
   )
-  check(`${name}: control: its memory has what the model said`, await memoryHolds(dockId!, scripted.marker))
-  check(`${name}: no key of a model is in its memory`, !(await memoryHolds(dockId!, modelKey)))
-  let found = 0
-  for (const token of tokens) if (await memoryHolds(dockId!, token)) found += 1
+  const found = await wordsInMemory(dockId!, [scripted.marker, modelKey, ...tokens])
+  check(`${name}: control: its memory has what the model said`, found.has(scripted.marker))
+  check(`${name}: no key of a model is in its memory`, !found.has(modelKey))
   check(
     `${name}: no token of GitHub is in its memory`,
-    tokens.length > 0 && found === 0,
+    tokens.length > 0 && !tokens.some((token) => found.has(token)),
     `${tokens.length} issued`,
   )
 }

@@ -15,18 +15,24 @@ const processesOf = async (dockId: string): Promise<string[]> => {
   return found
 }
 
-/** Returns true if the file contains the word between two offsets. Skips parts that cannot be read. */
-const fileHolds = async (path: string, word: Buffer, from: number, to: number): Promise<boolean> => {
+/** Words that are searched for, and those that were found. */
+type Search = { words: readonly string[]; found: Set<string> }
+
+/** Searches the file between two offsets. Skips parts that cannot be read. */
+const searchFile = async (path: string, search: Search, from: number, to: number): Promise<void> => {
   const file = await open(path, 'r').catch(() => null)
-  if (!file) return false
+  if (!file) return
+  const overlap = Math.max(...search.words.map((word) => Buffer.byteLength(word)))
   try {
     const piece = Buffer.alloc(pieceBytes)
-    for (let at = from; at < to; at += pieceBytes - word.length) {
+    for (let at = from; at < to; at += pieceBytes - overlap) {
       const length = Math.min(pieceBytes, to - at)
       const { bytesRead } = await file.read(piece, 0, length, at).catch(() => ({ bytesRead: 0 }))
-      if (piece.subarray(0, bytesRead).includes(word)) return true
+      const read = piece.subarray(0, bytesRead)
+      for (const word of search.words)
+        if (!search.found.has(word) && read.includes(word)) search.found.add(word)
+      if (search.found.size === search.words.length) return
     }
-    return false
   } finally {
     await file.close()
   }
@@ -34,14 +40,14 @@ const fileHolds = async (path: string, word: Buffer, from: number, to: number): 
 
 const guestMemory = '/memfd:runsc-memory'
 
-const processHolds = async (pid: string, word: Buffer): Promise<boolean> => {
+const searchProcess = async (pid: string, search: Search): Promise<void> => {
   // The guest's memory is a single memfd that the sandbox has open.
   for (const number of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
     const path = `/proc/${pid}/fd/${number}`
     if (!(await readlink(path).catch(() => '')).startsWith(guestMemory)) continue
     const file = await open(path, 'r')
     const { size } = await file.stat().finally(() => file.close())
-    if (await fileHolds(path, word, 0, size)) return true
+    await searchFile(path, search, 0, size)
   }
   const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')
   for (const line of maps.split('\n')) {
@@ -49,15 +55,20 @@ const processHolds = async (pid: string, word: Buffer): Promise<boolean> => {
     if (!from || !to || name.startsWith(guestMemory) || name === '[vvar]') continue
     const place = [Number.parseInt(from, 16), Number.parseInt(to, 16)] as const
     // The address of the vsyscall page exceeds the range of safe integers.
-    if (Number.isSafeInteger(place[1]) && (await fileHolds(`/proc/${pid}/mem`, word, ...place))) return true
+    if (Number.isSafeInteger(place[1])) await searchFile(`/proc/${pid}/mem`, search, ...place)
   }
-  return false
+}
+
+/** Returns those words that occur anywhere in the memory of the Dock's sandbox. Throws if there is no sandbox. */
+export async function wordsInMemory(dockId: string, words: readonly string[]): Promise<Set<string>> {
+  const processes = await processesOf(dockId)
+  if (processes.length === 0) throw new Error(`no sandbox of Dock ${dockId} is found`)
+  const search = { words, found: new Set<string>() }
+  for (const pid of processes) if (search.found.size < words.length) await searchProcess(pid, search)
+  return search.found
 }
 
 /** Returns true if the word occurs anywhere in the memory of the Dock's sandbox. Throws if there is no sandbox. */
 export async function memoryHolds(dockId: string, word: string): Promise<boolean> {
-  const processes = await processesOf(dockId)
-  if (processes.length === 0) throw new Error(`no sandbox of Dock ${dockId} is found`)
-  for (const pid of processes) if (await processHolds(pid, Buffer.from(word))) return true
-  return false
+  return (await wordsInMemory(dockId, [word])).has(word)
 }

@@ -87,7 +87,7 @@ export const listRan = `(cd /tmp && ls -d -- *-ran 2>/dev/null)`
 
 /** Starts each agent as a person would, who trusts the repository. Its files must then take the agent over. */
 export const unprotected: Readonly<Record<string, string>> = {
-  opencode: 'timeout 60 opencode run hello </dev/null',
-  'claude-code': 'ANTHROPIC_API_KEY=none timeout 60 claude -p hello </dev/null',
-  codex: `timeout 60 codex exec -c "projects={ \\"$PWD\\" = { trust_level = \\"trusted\\" } }" hello </dev/null`,
+  opencode: 'timeout 180 opencode run hello </dev/null',
+  'claude-code': 'ANTHROPIC_API_KEY=none timeout 180 claude -p hello </dev/null',
+  codex: `timeout 180 codex exec -c "projects={ \\"$PWD\\" = { trust_level = \\"trusted\\" } }" hello </dev/null`,
 }
