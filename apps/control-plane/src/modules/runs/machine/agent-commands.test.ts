@@ -72,6 +72,26 @@ it('gives Claude Code and Codex the address of the door', async () => {
   expect(codex).toMatch(/\nresume\n--last\n-\n$/)
 })
 
+it('hides the repository’s configuration of agents from the agent, and from no commit', async () => {
+  const clone = join(home, 'work/app')
+  const git = async (...words: string[]) => (await run('git', ['-C', clone, ...words])).stdout
+  const hidden = ['.opencode/plugin/a.js', 'sub/.claude/settings.json', 'sub/opencode.json', '.mcp.json']
+  for (const path of [...hidden, 'kept/.codex', 'AGENTS.md', 'sub/a']) {
+    await mkdir(join(clone, path, '..'), { recursive: true })
+    await writeFile(join(clone, path), 'x\n')
+  }
+  await git('add', '--all')
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b.c']
+  await git(...identity, 'commit', '-qm', 'first')
+  const work = `find . -type f -not -path './.git/*' | sort; echo y >>sub/a; echo z >.mcp.json; git add --all
+git ${identity.join(' ')} commit -qm second; exit 3`
+  expect(await start('opencode', false, work)).toBe('./AGENTS.md\n./sub/a\nexit 3')
+  expect(await git('show', '--stat', '--format=', 'HEAD')).toMatch(/^ sub\/a \|[^|]*1 file changed/)
+  expect(await git('ls-files', '-v')).not.toMatch(/^S/m)
+  // The agent's own file stays, and is committed with what it left.
+  expect(await git('status', '--porcelain')).toBe(' M .mcp.json\n')
+})
+
 it('says which program is missing, and what the operator can do', async () => {
   const said = await start('codex', false, null)
   expect(said).toMatch(/no program codex .*debian-13-agents.*\nexit 127$/)

@@ -1,6 +1,7 @@
 /** How each agent is started. The prompt is its standard input; `command` also finds it in the file `$DOCK_PROMPT_FILE`. */
 import { keyProviders } from '@dock/contract'
 import type { RunSettings } from '../run-settings.ts'
+import { hideFiles, restoreFiles } from './hidden-files.ts'
 import { opencodeConfig, opencodeVariables } from './opencode-config.ts'
 import { placeholderKey } from './placeholder-key.ts'
 
@@ -84,7 +85,11 @@ export function agentCommand({
     words: string,
     env: Record<string, string>,
   ): AgentStart => ({
-    command: `${prelude}${requireProgram(program)}${before}\nexec ${program} ${words} ${withPrompt}`,
+    // In a subshell, because of ~/.bash_logout: see scripts.ts.
+    command: `(\n${prelude}${requireProgram(program)}${before}\n${hideFiles}${program} ${words} ${withPrompt}
+RUN_STATUS=$?
+${restoreFiles}exit $RUN_STATUS
+)`,
     env: { ...env, ...(model === null ? {} : { RUN_MODEL: model }) },
   })
   if (agent !== 'opencode' && agent !== 'claude-code' && agent !== 'codex')
