@@ -253,7 +253,7 @@ const prove = async (name: RealAgent, environmentId: string): Promise<void> => {
   await elsewhere.forget()
 }
 
-/** The model lets the agent work for ever. A reply costs 0.06 cents. */
+/** The model never comes to an end. A reply costs 0.06 cents. */
 const proveBudget = async (name: RealAgent, environmentId: string): Promise<void> => {
   scripted.begin()
   scripted.isEndless = true
