@@ -10,7 +10,7 @@ export function cloneFolder(fullName: string): string {
 
 /**
  * Checks out the Run's branch: as it is at the provider, or new from the base branch. Local commits of an earlier turn are
- * kept. Prints `base <commit>` last.
+ * kept. Prints `base <commit>` last. `RUN_IS_CLONED`: the clone is new, so a fetch would find nothing.
  */
 export const checkoutScript: string = `
 exec 2>&1
@@ -20,7 +20,7 @@ git config user.name dock
 git config user.email dock@noreply.invalid
 git config push.default current
 # One request for both: a pattern may match nothing.
-git fetch --quiet --prune origin "+refs/heads/$RUN_BASE:refs/remotes/origin/$RUN_BASE" \
+[ -n "$RUN_IS_CLONED" ] || git fetch --quiet --prune origin "+refs/heads/$RUN_BASE:refs/remotes/origin/$RUN_BASE" \
   "+refs/heads/$RUN_BRANCH*:refs/remotes/origin/$RUN_BRANCH*"
 start=origin/$RUN_BRANCH
 git rev-parse --quiet --verify "refs/remotes/$start" >/dev/null || start=origin/$RUN_BASE

@@ -45,12 +45,14 @@ export async function cloneRepository(parts: TurnParts, operation: TurnOperation
     ...{ id: run.id, name: run.repo, folder: cloneFolder(run.repo), branch: run.baseBranch },
     ...{ url: `${gitServer}/${run.repo}.git`, doorPath: `github/${run.repo}.git`, hasSetupScript: false },
   }
+  let isNew = false
   await withTries(parts, async () => {
-    const { failed } = await onMachine(parts, operation, ({ hostId, dockId, generation }) =>
+    const { failed, cloned } = await onMachine(parts, operation, ({ hostId, dockId, generation }) =>
       gateway.cloneRepositories(hostId, dockId, {
         ...{ operationId: operation.id, generation, repositories: [repository], timeoutMs: cloneTimeoutMs },
       }),
     )
+    isNew = cloned.includes(run.id)
     return failed[0] ? `The repository could not be cloned: ${lastWords(failed[0].reason)}` : null
   })
   const output = await gitCommand(
@@ -59,6 +61,7 @@ export async function cloneRepository(parts: TurnParts, operation: TurnOperation
     'checkout',
     checkoutScript,
     'The branch could not be checked out',
+    { RUN_IS_CLONED: isNew ? '1' : '' },
   )
   const base = /^base ([0-9a-f]{40,64})$/m.exec(output)?.[1] ?? null
   await sql`update runs r set base_commit = coalesce(r.base_commit, ${base}::text),
