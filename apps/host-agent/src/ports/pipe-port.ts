@@ -3,7 +3,7 @@ import { type Precedence, throttleLargeStream } from '@dock/foundation'
 
 /**
  * Connects both streams. The end of one direction leaves the other open; an error on one side destroys both. Large
- * transfers yield to commands.
+ * transfers yield to commands. One that has closed before destroys the other.
  */
 export function pipePort(one: Duplex, other: Duplex, precedence: Precedence): void {
   for (const [from, to] of [
@@ -11,10 +11,12 @@ export function pipePort(one: Duplex, other: Duplex, precedence: Precedence): vo
     [other, one],
   ] as const) {
     from.on('error', () => undefined)
-    from.once('close', () => {
+    const close = (): void => {
       if (from.errored || !from.readableEnded || !from.writableFinished)
         to.destroy(new Error('the other side of the connection failed'))
-    })
+    }
+    if (from.closed) close()
+    from.once('close', close)
     throttleLargeStream(from, to, precedence)
     from.pipe(to)
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { duplexPair, PassThrough } from 'node:stream'
 import { Precedence } from '@dock/foundation'
 import { FrameReader } from '@dock/host-protocol'
@@ -48,4 +49,21 @@ test('the owner of a process that was killed for memory reads why, on a line of 
   })
   expect((await readKilled('half', false)).stderr).toBe('half\ndock: cc1 was ended\n')
   expect((await readKilled('half', true)).stdout).toBe('half\r\ndock: cc1 was ended\r\n')
+})
+
+test('a process whose connection closed while it was accepted is hung up', async () => {
+  const [, far] = duplexPair()
+  far.destroy()
+  await once(far, 'close')
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const opened = {
+    ...{ reference: { pid: 7, mark: 'mark' }, stdin: null, stdout, stderr },
+    ...{ exited: new Promise<never>(() => undefined), resize: () => undefined },
+  }
+  let hangUps = 0
+  const hangUp = async (): Promise<void> => {
+    hangUps += 1
+  }
+  pipeProcess({ opened, ended: opened.exited, lastLine: () => null, hangUp }, far, new Precedence())
+  expect(hangUps).toBe(1)
 })

@@ -20,9 +20,15 @@ export function pipeProcess(
   connection.on('error', () => undefined)
   // The end of the input is a frame. Without it, the other end was killed.
   connection.once('end', () => connection.destroy())
-  connection.once('close', () => {
+  const leave = (): void => {
     if (!isOver) void hangUp()
-  })
+  }
+  // It may have closed while it was being accepted, and then never says so again.
+  if (connection.closed) {
+    leave()
+    return
+  }
+  connection.once('close', leave)
   takeInput(connection, opened, precedence)
   const sent = [
     sendOutput('stdout', stdout, connection, precedence),
