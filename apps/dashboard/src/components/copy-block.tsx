@@ -6,7 +6,7 @@ import { SourceText } from './source-text.tsx'
 export function CopyBlock({ label, text }: { label: string; text: string }) {
   return (
     <div className="relative">
-      <SourceText label={label} text={text} className="pr-20" />
+      <SourceText label={label} text={text} className="field-sizing-content max-h-80 pr-20" />
       <Button
         look="quiet"
         className="absolute top-1 right-1 h-7"
