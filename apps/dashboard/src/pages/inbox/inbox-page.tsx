@@ -101,25 +101,27 @@ function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
             >
               <circle cx="4" cy="4" r="4" fill="currentColor" />
             </svg>
-            <div className="min-w-0 flex-1">
-              <Link
-                to="/docks/$id"
-                params={{ id: alert.dockId }}
-                search={{ tab: 'timeline' }}
-                onClick={() => {
-                  if (!alert.read) void run(alert.id, () => onRead(alert.id))
-                }}
-                className={`text-sm hover:underline ${alert.read ? '' : 'font-medium'}`}
-              >
-                <bdi>{alert.title}</bdi>
-              </Link>
-              <p className="m-0 text-sm text-muted">
-                <bdi>{alert.body}</bdi>
-              </p>
+            <div className="flex min-w-0 flex-1 flex-col gap-x-4 sm:flex-row sm:items-start">
+              <div className="min-w-0 flex-1">
+                <Link
+                  to="/docks/$id"
+                  params={{ id: alert.dockId }}
+                  search={{ tab: 'timeline' }}
+                  onClick={() => {
+                    if (!alert.read) void run(alert.id, () => onRead(alert.id))
+                  }}
+                  className={`text-sm hover:underline ${alert.read ? '' : 'font-medium'}`}
+                >
+                  <bdi>{alert.title}</bdi>
+                </Link>
+                <p className="m-0 text-sm text-muted">
+                  <bdi>{alert.body}</bdi>
+                </p>
+              </div>
+              <span className="shrink-0 whitespace-nowrap text-xs text-muted">
+                <RelativeTime at={alert.occurredAt} />
+              </span>
             </div>
-            <span className="shrink-0 whitespace-nowrap text-xs text-muted">
-              <RelativeTime at={alert.occurredAt} />
-            </span>
           </li>
         ))}
       </ul>
