@@ -1,5 +1,11 @@
 /** Snapshots of all Docks: their list, folders, files and differences. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { ListedSnapshot } from '@dock/sdk'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
 import { api } from './client.ts'
 import { type FileStart, readStart } from './read-start.ts'
 
@@ -17,6 +23,15 @@ export function allSnapshotsQuery(dockId: string | undefined) {
     initialPageParam: firstPage,
     getNextPageParam: nextPage,
   })
+}
+
+/** Returns what a list that was shown before says of a Snapshot. No route describes a single one. */
+export function findListedSnapshot(client: QueryClient, id: string): ListedSnapshot | undefined {
+  return client
+    .getQueriesData<InfiniteData<{ snapshots: ListedSnapshot[] }>>({ queryKey: ['snapshot', 'search'] })
+    .flatMap(([, list]) => list?.pages ?? [])
+    .flatMap(({ snapshots }) => snapshots)
+    .find((each) => each.id === id)
 }
 
 // Snapshots do not change, so these keys name no kind of live change.

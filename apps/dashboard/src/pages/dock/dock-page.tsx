@@ -8,7 +8,7 @@ import { Pending } from '../../components/pending.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { visibleName } from '../../lib/visible-text.ts'
+import { visibleLines, visibleName } from '../../lib/visible-text.ts'
 import { ConnectTab } from './connect-tab.tsx'
 import { DockActions } from './dock-actions.tsx'
 import { type DockTab, dockTabs } from './dock-tabs.ts'
@@ -75,10 +75,12 @@ export function DockPage() {
       {error && <ErrorAlert error={error} />}
       {dock.setupStatus === 'failed' && (
         <Notice tone="wait">
-          <p className="m-0">
-            The setup script failed{dock.setupError === null ? '.' : `: ${visibleName(dock.setupError)}`} The
-            Dock is on without it; run it again in a terminal.
-          </p>
+          <p className="m-0">The Dock is on, but its setup is not complete. Finish it in a terminal.</p>
+          {dock.setupError !== null && (
+            <p className="m-0 whitespace-pre-wrap break-words font-mono text-xs">
+              {visibleLines(dock.setupError)}
+            </p>
+          )}
         </Notice>
       )}
       <TabLinks label="Parts of the Dock">

@@ -45,6 +45,7 @@ export function InboxPage() {
         <Link
           to="/inbox"
           search={{}}
+          activeOptions={{ exact: true }}
           className={tabClass}
           aria-current={tab === undefined ? 'page' : undefined}
         >

@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback } from 'react'
-import { snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
+import { findListedSnapshot, snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { buttonClass } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
@@ -10,6 +10,7 @@ import { Page } from '../../components/page.tsx'
 import { RowMenu } from '../../components/row-menu.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { fromAddress, joinPath, toAddress, workFolder } from '../../lib/dock-path.ts'
+import { formatMoment } from '../../lib/format.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 import { EntryRow, entryRowHeight } from '../files/entry-row.tsx'
 import { PathSteps } from '../files/path-steps.tsx'
@@ -22,6 +23,7 @@ export function SnapshotPage() {
   const { id } = route.useParams()
   const { path: address = workFolder, file: fileAddress } = route.useSearch()
   const path = fromAddress(address)
+  const listed = findListedSnapshot(useQueryClient(), id)
   const link = (to: string, children: ReactNode): ReactNode => (
     <Link
       to="/snapshots/$id"
@@ -35,13 +37,21 @@ export function SnapshotPage() {
   )
   return (
     <Page
-      title="Snapshot"
+      title={listed ? `Snapshot of ${visibleName(listed.dockName ?? listed.dockId)}` : 'Snapshot'}
       back={
         <Link to="/snapshots" search={{}}>
           Snapshots
         </Link>
       }
-      badges={<code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>}
+      badges={
+        listed ? (
+          <span className="text-xs text-muted" title={id}>
+            {formatMoment(listed.createdAt)}
+          </span>
+        ) : (
+          <code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>
+        )
+      }
       actions={
         <>
           <ButtonLink href={`/v1/snapshots/${id}/download`}>Download all</ButtonLink>
