@@ -1,5 +1,4 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
-import { loadPatiently } from '../lib/load-patiently.ts'
 import { Button } from './button.tsx'
 
 type LaterPart<Props> = ComponentType<Props> & {
@@ -7,10 +6,25 @@ type LaterPart<Props> = ComponentType<Props> & {
   preload(): void
 }
 
+const reloadKey = 'dock:part-reload'
+const reloadAgainAfterMs = 60_000
+
+/** Returns true if the page may load itself again now. It must not do so over and over. */
+const mayReload = (): boolean => {
+  try {
+    const now = Date.now()
+    if (now - Number(sessionStorage.getItem(reloadKey)) < reloadAgainAfterMs) return false
+    sessionStorage.setItem(reloadKey, String(now))
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
- * A part of a page whose code is loaded when it is first shown. If the code cannot be loaded, the part says so, and loads it
- * again when the person asks for it: `lazy` of React would fail until the page is loaded again. `over` is for parts that
- * stand over the page.
+ * A part of a page whose code is loaded when it is first shown. Browsers remember a module that could not be loaded until the
+ * page is loaded again, so the page does that once by itself, and then asks the person. `over` is for parts that stand over
+ * the page, and would be closed by that.
  */
 export function laterPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -19,47 +33,40 @@ export function laterPart<Props extends object>(
   let loaded: ComponentType<Props> | undefined
   let loading: Promise<void> | undefined
   const begin = (): Promise<void> => {
-    loading ??= loadPatiently(load)
-      .then((part) => {
-        loaded = part
-      })
-      .finally(() => {
-        loading = undefined
-      })
+    loading ??= load().then((part) => {
+      loaded = part
+    })
     return loading
   }
 
   const Later = (props: Props) => {
-    const [attempt, setAttempt] = useState(0)
     const [state, setState] = useState<'waiting' | 'failed' | 'loaded'>(loaded ? 'loaded' : 'waiting')
-    // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again.
     useEffect(() => {
-      if (loaded) return setState('loaded')
       let isShown = true
-      setState('waiting')
       begin().then(
         () => isShown && setState('loaded'),
-        () => isShown && setState('failed'),
+        () => {
+          if (!isShown) return
+          if (!over && mayReload()) location.reload()
+          else setState('failed')
+        },
       )
       return () => {
         isShown = false
       }
-    }, [attempt])
+    }, [])
     if (state === 'loaded' && loaded) {
       const Part = loaded
       return <Part {...props} />
     }
-    if (state === 'failed') return <NotLoaded over={over} onRetry={() => setAttempt(attempt + 1)} />
-    return waiting
+    return state === 'failed' ? <NotLoaded over={over} /> : waiting
   }
-  Later.preload = () => {
-    if (!loaded) begin().catch(() => undefined)
-  }
+  Later.preload = () => void begin().catch(() => undefined)
   return Later
 }
 
-/** Says that code could not be loaded. A reload also helps pages that are older than the service. */
-export function NotLoaded({ over = false, onRetry }: { over?: boolean; onRetry?: () => void }) {
+/** Says that code could not be loaded. */
+function NotLoaded({ over }: { over: boolean }) {
   return (
     <div
       role="alert"
@@ -68,13 +75,8 @@ export function NotLoaded({ over = false, onRetry }: { over?: boolean; onRetry?:
       <p className="m-0 mr-auto min-w-0">
         This part of the page could not be loaded. The connection broke, or the service was updated meanwhile.
       </p>
-      {onRetry && (
-        <Button size="small" onClick={onRetry}>
-          Try again
-        </Button>
-      )}
       <Button size="small" onClick={() => location.reload()}>
-        Reload the page
+        Try again
       </Button>
     </div>
   )

@@ -1,12 +1,11 @@
 /** The person's own account. */
-import { createRoute } from '@tanstack/react-router'
-import { pagePart } from './page-part.ts'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { shellRoute } from './shell-route.ts'
 
 const account = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
-  component: pagePart(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 })
 
 export const accountRoutes = [account] as const

@@ -1,8 +1,7 @@
 /** The list of Docks, and the page of one Dock. */
-import { createRoute } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { type DockTab, dockTabs } from '../pages/dock/dock-tabs.ts'
 import { DocksPage } from '../pages/docks/docks-page.tsx'
-import { pagePart } from './page-part.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -23,7 +22,7 @@ const newDock = createRoute({
     from: searchText(search.from),
     environment: searchText(search.environment),
   }),
-  component: pagePart(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
+  component: lazyRouteComponent(() => import('../pages/docks/create/create-page.tsx'), 'CreatePage'),
 })
 
 const dock = createRoute({
@@ -33,7 +32,7 @@ const dock = createRoute({
     tab: dockTabs.find((tab) => tab === search.tab),
     path: searchText(search.path),
   }),
-  component: pagePart(() => import('../pages/dock/dock-page.tsx'), 'DockPage'),
+  component: lazyRouteComponent(() => import('../pages/dock/dock-page.tsx'), 'DockPage'),
 })
 
 export const dockRoutes = [docks, newDock, dock] as const

@@ -1,13 +1,15 @@
 /** The list of Environments, and the page of one Environment. */
-import { createRoute } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { type EnvironmentTab, environmentTabs } from '../pages/environments/environment-tabs.ts'
-import { pagePart } from './page-part.ts'
 import { shellRoute } from './shell-route.ts'
 
 const environments = createRoute({
   getParentRoute: () => shellRoute,
   path: '/environments',
-  component: pagePart(() => import('../pages/environments/environments-page.tsx'), 'EnvironmentsPage'),
+  component: lazyRouteComponent(
+    () => import('../pages/environments/environments-page.tsx'),
+    'EnvironmentsPage',
+  ),
 })
 
 const environment = createRoute({
@@ -16,7 +18,10 @@ const environment = createRoute({
   validateSearch: (search): { tab?: EnvironmentTab } => ({
     tab: environmentTabs.find((tab) => tab === search.tab),
   }),
-  component: pagePart(() => import('../pages/environments/environment-page.tsx'), 'EnvironmentPage'),
+  component: lazyRouteComponent(
+    () => import('../pages/environments/environment-page.tsx'),
+    'EnvironmentPage',
+  ),
 })
 
 export const environmentRoutes = [environments, environment] as const

@@ -1,7 +1,6 @@
 /** Runs, and the repositories of GitHub that start them. GitHub sends browsers back to two of these addresses. */
-import { createRoute } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { type RunState, runStates } from '../pages/runs/run-texts.ts'
-import { pagePart } from './page-part.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -13,28 +12,28 @@ const runs = createRoute({
     state: runStates.find((state) => state === search.state),
     repo: searchText(search.repo),
   }),
-  component: pagePart(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
+  component: lazyRouteComponent(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 })
 
 /** Comments of the App at GitHub lead here. */
 const run = createRoute({
   getParentRoute: () => shellRoute,
   path: '/runs/$id',
-  component: pagePart(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+  component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
 })
 
 const github = createRoute({
   getParentRoute: () => shellRoute,
   path: '/github',
   validateSearch: (search): { workspace?: string } => ({ workspace: searchText(search.workspace) }),
-  component: pagePart(() => import('../pages/github/github-page.tsx'), 'GithubPage'),
+  component: lazyRouteComponent(() => import('../pages/github/github-page.tsx'), 'GithubPage'),
 })
 
 const installation = createRoute({
   getParentRoute: () => shellRoute,
   path: '/github/installations/$id',
   validateSearch: (search): { workspace?: string } => ({ workspace: searchText(search.workspace) }),
-  component: pagePart(() => import('../pages/github/installation-page.tsx'), 'InstallationPage'),
+  component: lazyRouteComponent(() => import('../pages/github/installation-page.tsx'), 'InstallationPage'),
 })
 
 const appMade = createRoute({
@@ -44,7 +43,7 @@ const appMade = createRoute({
     code: searchText(search.code),
     state: searchText(search.state),
   }),
-  component: pagePart(() => import('../pages/github/app-made-page.tsx'), 'AppMadePage'),
+  component: lazyRouteComponent(() => import('../pages/github/app-made-page.tsx'), 'AppMadePage'),
 })
 
 const linked = createRoute({
@@ -55,7 +54,7 @@ const linked = createRoute({
     state: searchText(search.state),
     error: searchText(search.error),
   }),
-  component: pagePart(() => import('../pages/github/linked-page.tsx'), 'LinkedPage'),
+  component: lazyRouteComponent(() => import('../pages/github/linked-page.tsx'), 'LinkedPage'),
 })
 
 export const githubRoutes = [runs, run, github, installation, appMade, linked] as const

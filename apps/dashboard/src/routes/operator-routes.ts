@@ -1,6 +1,5 @@
 /** Webhooks, the inbox, and the operator's side: hosts and plans. Also the gallery, and addresses that moved. */
-import { createRoute, redirect } from '@tanstack/react-router'
-import { pagePart } from './page-part.ts'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { rootRoute } from './root-route.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
@@ -20,7 +19,7 @@ export const galleryRoutes = import.meta.env.DEV
       createRoute({
         getParentRoute: () => rootRoute,
         path: '/gallery',
-        component: pagePart(() => import('../pages/gallery/gallery-page.tsx'), 'GalleryPage'),
+        component: lazyRouteComponent(() => import('../pages/gallery/gallery-page.tsx'), 'GalleryPage'),
       }),
     ]
   : []
@@ -28,14 +27,14 @@ export const galleryRoutes = import.meta.env.DEV
 const webhooks = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
-  component: pagePart(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const webhook = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/$id',
   validateSearch: (search): { organization?: string } => ({ organization: searchText(search.organization) }),
-  component: pagePart(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
 const inbox = createRoute({
@@ -44,26 +43,26 @@ const inbox = createRoute({
   validateSearch: (search): { tab?: 'preferences' } => ({
     tab: search.tab === 'preferences' ? 'preferences' : undefined,
   }),
-  component: pagePart(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
 })
 
 const hosts = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hosts',
-  component: pagePart(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
+  component: lazyRouteComponent(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
 })
 
 const host = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hosts/$id',
-  component: pagePart(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
+  component: lazyRouteComponent(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
 })
 
 const plans = createRoute({
   getParentRoute: () => shellRoute,
   path: '/plans',
   validateSearch: (search): { q?: string } => ({ q: searchText(search.q) }),
-  component: pagePart(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
+  component: lazyRouteComponent(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
 })
 
 export const operatorRoutes = [docks, webhooks, webhook, inbox, hosts, host, plans] as const

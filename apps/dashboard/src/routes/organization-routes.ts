@@ -1,6 +1,5 @@
 /** Organizations: people, workspaces, usage and settings. */
-import { createRoute, redirect } from '@tanstack/react-router'
-import { pagePart } from './page-part.ts'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -9,13 +8,19 @@ const organizations = createRoute({
   path: '/organizations',
   // The service adds an error if the link of a mail could not confirm the address.
   validateSearch: (search): { error?: string } => ({ error: searchText(search.error) }),
-  component: pagePart(() => import('../pages/organization/organizations-page.tsx'), 'OrganizationsPage'),
+  component: lazyRouteComponent(
+    () => import('../pages/organization/organizations-page.tsx'),
+    'OrganizationsPage',
+  ),
 })
 
 const organization = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organization/$orgId',
-  component: pagePart(() => import('../pages/organization/organization-layout.tsx'), 'OrganizationLayout'),
+  component: lazyRouteComponent(
+    () => import('../pages/organization/organization-layout.tsx'),
+    'OrganizationLayout',
+  ),
 })
 const start = createRoute({
   getParentRoute: () => organization,
@@ -27,27 +32,30 @@ const start = createRoute({
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
-  component: pagePart(() => import('../pages/organization/members-page.tsx'), 'MembersPage'),
+  component: lazyRouteComponent(() => import('../pages/organization/members-page.tsx'), 'MembersPage'),
 })
 const workspaces = createRoute({
   getParentRoute: () => organization,
   path: '/workspaces',
-  component: pagePart(() => import('../pages/organization/workspaces-page.tsx'), 'WorkspacesPage'),
+  component: lazyRouteComponent(() => import('../pages/organization/workspaces-page.tsx'), 'WorkspacesPage'),
 })
 const usage = createRoute({
   getParentRoute: () => organization,
   path: '/usage',
-  component: pagePart(() => import('../pages/organization/usage-page.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => import('../pages/organization/usage-page.tsx'), 'UsagePage'),
 })
 const retention = createRoute({
   getParentRoute: () => organization,
   path: '/retention',
-  component: pagePart(() => import('../pages/organization/retention-page.tsx'), 'RetentionPage'),
+  component: lazyRouteComponent(() => import('../pages/organization/retention-page.tsx'), 'RetentionPage'),
 })
 const settings = createRoute({
   getParentRoute: () => organization,
   path: '/settings',
-  component: pagePart(() => import('../pages/organization/settings-page.tsx'), 'OrganizationSettingsPage'),
+  component: lazyRouteComponent(
+    () => import('../pages/organization/settings-page.tsx'),
+    'OrganizationSettingsPage',
+  ),
 })
 
 export const organizationRoutes = [

@@ -1,20 +1,19 @@
 /** Snapshots of all Docks, and Templates. */
-import { createRoute } from '@tanstack/react-router'
-import { pagePart } from './page-part.ts'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
 const templates = createRoute({
   getParentRoute: () => shellRoute,
   path: '/templates',
-  component: pagePart(() => import('../pages/templates/templates-page.tsx'), 'TemplatesPage'),
+  component: lazyRouteComponent(() => import('../pages/templates/templates-page.tsx'), 'TemplatesPage'),
 })
 
 const snapshots = createRoute({
   getParentRoute: () => shellRoute,
   path: '/snapshots',
   validateSearch: (search): { dock?: string } => ({ dock: searchText(search.dock) }),
-  component: pagePart(() => import('../pages/snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
+  component: lazyRouteComponent(() => import('../pages/snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
 })
 
 const snapshot = createRoute({
@@ -24,13 +23,13 @@ const snapshot = createRoute({
     path: searchText(search.path),
     file: searchText(search.file),
   }),
-  component: pagePart(() => import('../pages/snapshots/snapshot-page.tsx'), 'SnapshotPage'),
+  component: lazyRouteComponent(() => import('../pages/snapshots/snapshot-page.tsx'), 'SnapshotPage'),
 })
 
 const diff = createRoute({
   getParentRoute: () => shellRoute,
   path: '/snapshots/$id/diff/$to',
-  component: pagePart(() => import('../pages/snapshots/diff-page.tsx'), 'DiffPage'),
+  component: lazyRouteComponent(() => import('../pages/snapshots/diff-page.tsx'), 'DiffPage'),
 })
 
 export const snapshotRoutes = [templates, snapshots, snapshot, diff] as const
