@@ -118,7 +118,7 @@ const useRemoval = async (server: Server, port: number): Promise<void> => {
         .then((pid) => readdir(join('/proc', String(pid), 'root', hostDir, 'host/pool/images')))
         .catch(() => null)
     const until = async (holds: () => Promise<boolean>): Promise<boolean> => {
-      for (const deadline = Date.now() + 180_000; Date.now() < deadline; await delay(500))
+      for (const deadline = Date.now() + 600_000; Date.now() < deadline; await delay(500))
         if (await holds()) return true
       return false
     }
