@@ -25,9 +25,9 @@ const image = 'debian-13-agents'
 type RealAgent = Exclude<CodingAgent, 'command'>
 const agents: Readonly<Record<RealAgent, { model: string; readsInstructions: boolean }>> = {
   opencode: { model: 'anthropic/claude-sonnet-4-5', readsInstructions: true },
-  // Its system prompt tells it to read the file; a scripted model does not.
+  // The task tells these to read the file; a scripted model does not.
   'claude-code': { model: 'claude-sonnet-4-5', readsInstructions: false },
-  codex: { model: 'gpt-5', readsInstructions: true },
+  codex: { model: 'gpt-5', readsInstructions: false },
 }
 const all = Object.keys(agents) as RealAgent[]
 const given = process.argv.slice(2)

@@ -19,6 +19,7 @@ export function writePrompt(run: RunRow, turn: TurnRow): Buffer {
       task: isFirst
         ? 'Work on the issue as the instruction says. Commit your work to the branch. The platform pushes it and opens a draft pull request.'
         : 'A reviewer of your pull request asks for changes. Follow the instruction, and commit your work to the same branch.',
+      rules: 'If the repository has a file AGENTS.md or CLAUDE.md, read it before you begin.',
       report: reportTask,
       repository: run.repo,
       branch: run.branch,
