@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { SentryConnection, SentryRefused, SentrySilent } from './sentry-connection.ts'
-import { openPipe } from './system-calls.ts'
+import { connectUnixSocket, openPipe } from './system-calls.ts'
 
 let folder: string
 let server: Server
@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 test('an answer in pieces is assembled, and the connection can be reused', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   respond = (_, socket) => {
     socket.write('{"success":true,"result":{"a":1}')
     setImmediate(() => socket.write('}'))
@@ -47,7 +47,7 @@ test('an answer in pieces is assembled, and the connection can be reused', async
 })
 
 test('a refusal has the message of the sentry', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   respond = (_, socket) => socket.write('{"success":false,"err":"no such container"}')
   const call = connection.call('method', null)
   await expect(call).rejects.toThrow(SentryRefused)
@@ -57,21 +57,21 @@ test('a refusal has the message of the sentry', async () => {
 })
 
 test('a call that times out closes its connection', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   respond = () => undefined
   await expect(connection.call('method', null, { deadlineMs: 20 })).rejects.toThrow(SentrySilent)
   expect(connection.isFree).toBe(false)
 })
 
 test('a call fails when the sentry ends', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   respond = (_, socket) => socket.destroy()
   await expect(connection.call('method', null)).rejects.toThrow(SentrySilent)
   expect(connection.isFree).toBe(false)
 })
 
 test('a request larger than the socket buffer arrives whole, with its descriptors', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   const argument = 'x'.repeat(3_000_000)
   const expected = JSON.stringify({ method: 'method', arg: argument })
   respond = (received, socket) => {
@@ -85,7 +85,7 @@ test('a request larger than the socket buffer arrives whole, with its descriptor
 })
 
 test('braces in strings and nested objects do not end an answer, however it is split', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   const result = { text: '}]"\\{', list: [{ a: [1, '}'] }, []] }
   const bytes = JSON.stringify({ success: true, result })
   respond = async (_, socket) => {
@@ -97,7 +97,7 @@ test('braces in strings and nested objects do not end an answer, however it is s
 })
 
 test('an endless answer closes the connection', async () => {
-  const connection = new SentryConnection(path)
+  const connection = await SentryConnection.open(path)
   let sent = 0
   // Each piece ends with a brace, and none of them ends the answer.
   const piece = Buffer.from(`"${'x'.repeat(65_529)}":{},{}`.slice(-65_536))
@@ -116,13 +116,36 @@ test('an endless answer closes the connection', async () => {
 
 test('bytes after an answer, or bytes that are no answer, close the connection', async () => {
   for (const bytes of ['{"success":true,"result":1}{', 'null{}', '}']) {
-    const connection = new SentryConnection(path)
+    const connection = await SentryConnection.open(path)
     respond = (_, socket) => socket.write(bytes)
     await expect(connection.call('method', null)).rejects.toThrow('not a single JSON object')
     expect(connection.isFree).toBe(false)
   }
 })
 
-test('connecting to a path without a listener throws', () => {
-  expect(() => new SentryConnection(join(folder, 'nobody'))).toThrow('connect')
+test('connecting to a path without a listener throws', async () => {
+  await expect(SentryConnection.open(join(folder, 'nobody'))).rejects.toThrow('connect')
+})
+
+/** Connects until the backlog is full. The server accepts none of them before the test waits for something. */
+const fillBacklog = (): void => {
+  const descriptors: number[] = []
+  for (let next = connectUnixSocket(path); next !== null; next = connectUnixSocket(path))
+    descriptors.push(next)
+  onTestFinished(() => {
+    for (const each of descriptors) closeSync(each)
+  })
+}
+
+test('a full backlog is waited for', async () => {
+  fillBacklog()
+  respond = (_, socket) => socket.write('{"success":true,"result":1}')
+  const connection = await SentryConnection.open(path)
+  expect(await connection.call('method', null)).toBe(1)
+  connection.close()
+})
+
+test('a full backlog is waited for until the deadline', async () => {
+  fillBacklog()
+  await expect(SentryConnection.open(path, 0)).rejects.toThrow(SentrySilent)
 })

@@ -4,6 +4,7 @@
  * request.
  */
 import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type AnswerReader, type SentryAnswer, WholeAnswer } from './sentry-answer.ts'
 import { connectUnixSocket, sendDescriptors } from './system-calls.ts'
 
@@ -30,6 +31,9 @@ export type SentryCallOptions = {
   reader?: AnswerReader
 }
 
+/** Time until the next look at a queue that was full. */
+const fullQueueMs = 5
+
 export class SentryConnection {
   readonly #fd: number
   readonly #socket: Socket
@@ -37,9 +41,23 @@ export class SentryConnection {
   /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
 
-  /** Connects. Throws if no sentry listens at the path. */
-  constructor(path: string) {
-    this.#fd = connectUnixSocket(path)
+  /**
+   * Connects. While the sentry's queue of connections is full, it waits, at most for `deadlineMs`. Throws if no sentry
+   * listens at the path.
+   */
+  static async open(path: string, deadlineMs = Number.POSITIVE_INFINITY): Promise<SentryConnection> {
+    const begin = performance.now()
+    for (;;) {
+      const descriptor = connectUnixSocket(path)
+      if (descriptor !== null) return new SentryConnection(descriptor)
+      if (performance.now() - begin >= deadlineMs)
+        throw new SentrySilent(`the sentry accepted no connection in ${deadlineMs} ms`)
+      await delay(fullQueueMs)
+    }
+  }
+
+  private constructor(descriptor: number) {
+    this.#fd = descriptor
     this.#socket = new Socket({ fd: this.#fd, readable: true, writable: true })
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#socket.on('error', () => undefined)

@@ -129,7 +129,7 @@ export class Sentry {
 
   /** Resolves when the sentry ends or closes the connection held for this. Throws if it does not listen. */
   async ended(): Promise<void> {
-    const connection = new SentryConnection(this.#path)
+    const connection = await SentryConnection.open(this.#path)
     this.#watching.add(connection)
     await connection.closed
     this.#watching.delete(connection)
@@ -146,7 +146,9 @@ export class Sentry {
     argument: unknown,
     { object = 'containerManager', ...options }: SentryCallOptions & { object?: string } = {},
   ): Promise<unknown> {
-    const connection = this.#takeConnection()
+    const connection = this.#findFree() ?? (await SentryConnection.open(this.#path, options.deadlineMs))
+    // From here to the call nothing waits, so that no other call takes the same connection.
+    this.#connections.add(connection)
     try {
       return await connection.call(`${object}.${method}`, argument, options)
     } finally {
@@ -157,10 +159,8 @@ export class Sentry {
     }
   }
 
-  #takeConnection(): SentryConnection {
+  #findFree(): SentryConnection | undefined {
     for (const known of this.#connections) if (known.isFree) return known
-    const connection = new SentryConnection(this.#path)
-    this.#connections.add(connection)
-    return connection
+    return undefined
   }
 }

@@ -53,10 +53,10 @@ export function setPipeCapacity(descriptor: number, bytes: number): void {
 }
 
 /**
- * Connects a non-blocking stream socket. A path that begins with a NUL is an abstract address. Throws immediately if
- * there is no listener, or if its backlog is full.
+ * Connects a non-blocking stream socket. A path that begins with a NUL is an abstract address. Returns null if the
+ * listener's backlog is full. Throws if there is no listener.
  */
-export function connectUnixSocket(path: string): number {
+export function connectUnixSocket(path: string): number | null {
   const name = Buffer.from(path)
   const isAbstract = name[0] === 0
   if (name.length + (isAbstract ? 0 : 1) > addressBytesMax) throw new Error(`socket path too long: ${path}`)
@@ -66,8 +66,10 @@ export function connectUnixSocket(path: string): number {
   const descriptor: number = socket(unixFamily, streamType | nonBlocking | closeOnExec, 0)
   if (descriptor < 0) throw failure('socket')
   if (connect(descriptor, address, address.length) === 0) return descriptor
+  const isFull = koffi.errno() === tryAgain
   const error = failure(`connect ${path}`)
   closeSync(descriptor)
+  if (isFull) return null
   throw error
 }
 
