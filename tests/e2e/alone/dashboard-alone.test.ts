@@ -123,8 +123,11 @@ describe('the links of mails', () => {
     const page = await newPage()
     await page.goto(`${server.admin.baseUrl}/sign-in`)
     await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    // The sign-in has a field of the same name.
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor()
     await page.getByLabel('Email address').fill(email)
     await page.getByRole('button', { name: 'Send me a link' }).click()
+    await page.getByText('is on its way').waitFor()
     const link = await mailedLink(dataDir, email, /http:\/\/\S+\/reset-password\?token=\S+/)
     const setPassword = async (password: string) => {
       await page.goto(link)
