@@ -3,7 +3,7 @@ import { type Precedence, throttleLargeStream } from '@dock/foundation'
 
 /**
  * Connects both streams. The end of one direction leaves the other open; an error on one side destroys both. Large
- * transfers yield to commands. One that has closed before destroys the other.
+ * transfers yield to commands. If one side was closed before the call, the other is destroyed.
  */
 export function pipePort(one: Duplex, other: Duplex, precedence: Precedence): void {
   for (const [from, to] of [

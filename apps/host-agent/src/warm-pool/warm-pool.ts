@@ -118,7 +118,7 @@ export class WarmPool {
     }
   }
 
-  /** Sets the kind of sandbox to keep, and a second one of which a few are kept. Others are discarded. */
+  /** Sets the kind of sandbox to keep, and a second kind of which the pool keeps a few. Sandboxes of other kinds are discarded. */
   keep(kind: WarmPoolKind | null, second?: WarmPoolKind): void {
     const { size } = this.#parts
     const few = second ? Math.min(secondMax, Math.floor(size * secondShare)) : 0

@@ -46,7 +46,7 @@ export async function removeMachines(context: DockContext, organizationId: strin
 
 /**
  * Ends a machine whose sandbox is gone. It is never booted again: what ran in it is lost, and so is its Run's turn. Returns
- * false if the runtime is none of a machine. One that is still being booted is left to its boot.
+ * false if no machine has this runtime. A machine that is still being booted is left to its boot.
  */
 export async function endLostMachine(
   context: DockContext,

@@ -22,7 +22,7 @@ export type RunDoor = {
   report(run: RunAtDoor, text: string): Promise<void>
   /** Returns the organization's key of this provider of models, or null. */
   modelKey(run: RunAtDoor, provider: string): Promise<string | null>
-  /** Returns the providers of which the organization has keys. */
+  /** Returns the providers that the organization has keys of. */
   modelProviders(run: RunAtDoor): Promise<string[]>
   /** Returns what is left of the Run's budget, in millionths of a dollar. */
   budgetLeft(run: RunAtDoor): Promise<number>

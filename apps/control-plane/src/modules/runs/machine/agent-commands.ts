@@ -12,7 +12,7 @@ export type AgentInput = {
   settings: Pick<RunSettings, 'model' | 'commandTemplate'>
   /** Continues the agent's session of earlier turns. */
   isContinued: boolean
-  /** The providers of which the organization has keys. Null: the Environment passes none on. */
+  /** The providers that the organization has keys of. Null: the Environment passes no keys on. */
   providers: readonly string[] | null
 }
 

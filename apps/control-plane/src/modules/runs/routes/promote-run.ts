@@ -5,14 +5,12 @@ import { type Tx, withTransaction } from '../../../database/database.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import { adoptMachine, quotaOf, requireLaunchable } from '../../docks/index.ts'
 import { lockQuota, requireQuota } from '../../limits/index.ts'
+import { keptUpMs } from '../kept-up.ts'
 import { insertRunEvents } from '../move-run.ts'
 import type { RunContext } from '../run-context.ts'
 import type { RunRow } from '../run-store.ts'
 import { viewRun } from '../run-view.ts'
 import { type OfWorkspace, requireRun } from './read-runs.ts'
-
-/** How long the Dock stays up if no turn is under way. */
-const keptUpMs = 60 * 60_000
 
 /**
  * Makes a Dock of the live machine of a fast Run, in place, or turns a fast Run that waits into one in a Dock. The Dock
@@ -66,7 +64,7 @@ const saveTarget = async (
   await sql`
     with promoted as (update runs r set execution_target = 'dock', dock_id = ${dockId}::uuid,
         created_by = ${caller.userId}, updated_at = ${now},
-        archive_at = case r.state when 'pr_opened' then ${new Date(now.getTime() + keptUpMs)}::timestamptz end
+        archive_at = case r.state when 'pr_opened' then ${new Date(now.getTime() + keptUpMs.dock)}::timestamptz end
       where r.id = ${id} returning r.id)
     ${insertRunEvents(sql`promoted`, ['promoted'], now)}`.execute(tx)
 }

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { type Tx, withTransaction } from '../../../database/database.ts'
 import { completeLeasedOperation, LeaseLost, type OperationError, type Saga } from '../../../engine/index.ts'
 import { retentionEnabled } from '../../accounts/index.ts'
+import { keptUpMs } from '../kept-up.ts'
 import { moveRun } from '../move-run.ts'
 import { findRun } from '../run-store.ts'
 import { startNextTurn } from '../signals/next-turn.ts'
@@ -20,9 +21,6 @@ import { readLiveRun, type TurnParts } from './turn-context.ts'
 import { type TurnData, type TurnOperation, turnData } from './turn-data.ts'
 import { turnKind } from './turn-operation.ts'
 import { cloneRepository, followAgent, pushBranch, runTests, startAgent } from './turn-steps.ts'
-
-/** How long the machine of a Run stays up after a turn. */
-const keptUpMs = { dock: 60 * 60_000, fast: 15 * 60_000 }
 
 type Work = (parts: TurnParts, operation: TurnOperation) => Promise<void>
 
