@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await sql`delete from hosts`.execute(database.db)
+  await sql`truncate hosts, image_versions, removed_images cascade`.execute(database.db)
 })
 
 const gib = 1024 ** 3
@@ -149,6 +149,22 @@ describe('the error if there is no host', () => {
     expect(await place({ image: 'nothing' })).toBe('image_unknown')
     expect(await place({ image: 'ubuntu-24.04' })).toBe('image_unavailable')
     expect(await place({ image: 'special' })).toBe('image_unavailable')
+  })
+
+  it('is on no host for an image that the operator removed, although a host still has it', async () => {
+    await host(sql`images = '{debian-13,special}', image_versions = '{"special":"sha256:1"}'`)
+    const ours = await host(sql`images = '{debian-13,special}', image_versions = '{"special":"sha256:2"}'`)
+    await sql`insert into removed_images (digest, name, removed_at) values ('sha256:1', 'special', now())`.execute(
+      database.db,
+    )
+    expect(await place({ image: 'special' })).toBe(ours)
+    await sql`insert into removed_images (digest, name, removed_at) values ('sha256:2', 'special', now())`.execute(
+      database.db,
+    )
+    expect(await place({ image: 'special' })).toBe('image_unknown')
+    await sql`insert into image_versions (id, name, built_as, digest, created_at)
+      values (${newUuid()}, 'special', 'built:1', 'sha256:2', now())`.execute(database.db)
+    expect(await place({ image: 'special' })).toBe(ours)
   })
 
   it('is base_image_unavailable if no host has the disk’s runtime, unless the required host is away', async () => {

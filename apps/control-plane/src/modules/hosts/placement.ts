@@ -47,8 +47,12 @@ const linked = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
   h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
 const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(${linked(r)}
   and (${r.runtime ?? null}::text is null or h.runtime = ${r.runtime ?? null}::text))`
+/** A host deletes an image that the operator removed within a minute, or when it returns. No Dock starts from it until then. */
+const isRemoved = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`exists (
+  select 1 from removed_images r where r.digest = h.image_versions ->> ${r.image}::text
+    and not exists (select 1 from image_versions v where v.digest = r.digest))`
 const serves = (r: PlacementRequest): RawBuilder<boolean> =>
-  sql<boolean>`(${r.image}::text is null or ${r.image}::text = any(h.images))`
+  sql<boolean>`(${r.image}::text is null or (${r.image}::text = any(h.images) and not ${isRemoved(r)}))`
 
 /**
  * SQL `select` of one host with room, which locks its row. Sizes are upper limits, so cores and memory are overcommitted.
