@@ -109,8 +109,9 @@ await withServer({ DOCK_SSH_PORT: String(port), DOCK_WARM_POOL: '0' }, async (se
     const publicKey = await client.makeKey('id', '-t', 'ed25519')
     await server.client.call('addSshKey', { body: { name: 'fuzz', publicKey } })
     const { id } = await createDock(server, { diskGiB: 4 })
-    // The first process starts the keeper.
-    await server.client.call('startDockProcess', { params: { id }, body: { command: 'true' } })
+    // The first process starts the keeper, which would end after ten minutes without one.
+    const lasting = { command: 'exec sleep infinity' }
+    await server.client.call('startDockProcess', { params: { id }, body: lasting })
     const processes = await processesOf(server)
     const before = await measureFigures(server, id)
 

@@ -3,6 +3,7 @@
  * connection breaks and a new one takes its place, and the same terminal goes on.
  */
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openChromium } from '@dock/testkit/src/open-chromium.ts'
 import type { Page } from 'playwright-core'
@@ -68,7 +69,7 @@ export async function proveVscode(setting: Setting, pictures: string): Promise<s
     await page.screenshot({ path: join(pictures, 'vscode-1.png') })
     await eventually('a prompt', async () => /[$#]/.test(await terminalText(page)) || undefined)
     await page.focus('.xterm-helper-textarea')
-    await typeLine(page, 'kept=41; echo "typed $((6 * 7)) $(hostname)" | tee typed')
+    await typeLine(page, 'kept=41; echo "typed $((6 * 7)) $(hostname) shell $$" | tee typed')
     await eventually('the output', async () => (await terminalText(page)).includes('typed 42') || undefined)
     await page.screenshot({ path: join(pictures, 'vscode-2.png') })
     must(
@@ -91,6 +92,12 @@ export async function proveVscode(setting: Setting, pictures: string): Promise<s
     )
     await page.screenshot({ path: join(pictures, 'vscode-3.png') })
     return `the workbench opened in ${(opened / 1000).toFixed(1)} s, its terminal typed, and it went on after a broken connection`
+  } catch (error) {
+    const logs = await setting.look(
+      `find ~ -path '*/logs/*' -name '*.log' -size +0 -exec tail -n 40 {} + ; cat ~/code.log ~/project/typed; ps -ef`,
+    )
+    await writeFile(join(pictures, 'vscode.log'), `${await terminalText(page)}\n\n${logs}`)
+    throw error
   } finally {
     await page.screenshot({ path: join(pictures, 'vscode-last.png') }).catch(() => undefined)
     await browser.close()

@@ -81,6 +81,8 @@ export class OutputStream {
   #end: number
   #file: FileHandle | null = null
   #isRemoved = false
+  /** Settles when the file that is being created is there. */
+  #creating: Promise<unknown> = Promise.resolve()
   #changed = Promise.withResolvers<void>()
   #released = Promise.withResolvers<void>()
 
@@ -201,13 +203,14 @@ export class OutputStream {
     await rm(segment.path, { force: true })
   }
 
-  /** Ends all readers and forgets the stream. The caller removes the files. */
+  /** Ends all readers and forgets the stream, which creates no file afterwards. The caller removes the files. */
   async remove(): Promise<void> {
     this.#isRemoved = true
     this.#budget.streams.delete(this)
     for (const reader of [...this.#readers]) reader.end()
     await this.finish()
     await this.#closeFile()
+    await this.#creating.catch(() => undefined)
     this.noteMove()
   }
 
@@ -217,10 +220,13 @@ export class OutputStream {
     await this.#closeFile()
     while (this.bytes + segmentBytes > streamBytesMax && this.#segments[0] && !this.#isRemoved)
       await this.drop(this.#segments[0])
+    if (this.#isRemoved) return undefined
     const start = this.#end
     const path = join(this.#folder, segmentName(this.#name, start))
     // Open it first: with an open file, its segment counts as being written.
-    const file = await open(path, 'w', 0o600)
+    const creating = open(path, 'w', 0o600)
+    this.#creating = creating
+    const file = await creating
     const segment = { path, start, end: start, order: this.#budget.nextOrder() }
     await this.#budget.makeRoom(() => {
       if (this.#isRemoved) return
