@@ -18,8 +18,14 @@ const startServer = async (setting: Setting): Promise<number> => {
   const archive = await packVscodeServer(setting.folder)
   await setting.run('scp', [...setting.options, '-q', archive, `${setting.host}:`])
   await setting.ssh('mkdir -p code && tar -xzf vscode-server.tar.gz -C code && mkdir -p project/.vscode')
-  // The terminal is drawn with elements then, whose text the proof can read.
-  await setting.ssh('cat >project/.vscode/settings.json', '{"terminal.integrated.gpuAcceleration": "off"}')
+  const settings = {
+    // The terminal is drawn with elements then, whose text the proof can read.
+    'terminal.integrated.gpuAcceleration': 'off',
+    // VS Code restarts a terminal to which an extension adds variables if nothing was typed. It looks too early: what is
+    // typed while it asks the server for its system is lost, on a busy machine with all that the proof has typed.
+    'terminal.integrated.environmentChangesRelaunch': false,
+  }
+  await setting.ssh('cat >project/.vscode/settings.json', JSON.stringify(settings))
   await setting.ssh(
     `cd code && nohup ./node out/server-main.js --host 127.0.0.1 --port 0 --without-connection-token \\
       --accept-server-license-terms >../code.log 2>&1 </dev/null &`,
