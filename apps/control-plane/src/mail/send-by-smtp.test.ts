@@ -176,6 +176,7 @@ it.each([
   })
   skip(3_600_000)
   await save('later@example.test')
+  mailer.wake()
   await ended('later@example.test', 'sent')
   expect(await rowOf(recipient)).toMatchObject({ status: 'refused', attempts: 1 })
   expect(logged.join('')).toContain(`"replyCode":${code}`)
