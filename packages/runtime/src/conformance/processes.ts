@@ -83,7 +83,9 @@ export function describeProcesses(subject: Subject): void {
 
     test('blocks while its output is not read, and no byte is lost', async ({ skip }) => {
       if (!subject.driver.openProcess) return skip()
-      const opened = await bash('for ((i = 0; i < 256; i++)); do head -c 65536 /dev/zero; echo $i >&2; done')
+      const script =
+        'printf -v block %65536s; for ((i = 0; i < 256; i++)); do printf %s "$block"; echo $i >&2; done'
+      const opened = await bash(script)
       const { stdout, stderr } = streamsOf(opened)
       let lines = 0
       stderr.on('data', (chunk: Buffer) => {
