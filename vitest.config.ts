@@ -30,6 +30,14 @@ const replacesFunctions = [
   'apps/control-plane/src/public-web/**/*.test.ts',
 ]
 
+/** Their modules keep no state either, and loading them takes longer than most of these tests. */
+const lightFiles = [
+  'apps/{cli,docs,supervisor}/**/*.test.ts',
+  // That one replaces globals of a browser before it loads a module.
+  'apps/dashboard/**/!(mail-links).test.ts',
+  'packages/{copy-format,foundation,host-protocol,mcp,sdk}/**/*.test.ts',
+]
+
 /** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */
 const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
 
@@ -47,8 +55,17 @@ export default defineConfig({
             ...replacesFunctions,
             'tests/{crash,repository,storage}/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', racesOfMemory],
+          exclude: ['**/node_modules/**', ...lightFiles, racesOfMemory],
           ...database,
+        },
+      },
+      {
+        test: {
+          name: 'light',
+          include: lightFiles,
+          exclude: ['**/node_modules/**'],
+          ...database,
+          ...sharedModules,
         },
       },
       {
