@@ -56,6 +56,7 @@ export type RunTurnsTable = {
   instruction: string
   text: unknown
   has_outsider_text: boolean
+  has_new_machine: Generated<boolean>
   report: string | null
   completion_status: string | null
   input_tokens: Generated<number>

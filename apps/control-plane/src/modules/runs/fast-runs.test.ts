@@ -5,7 +5,7 @@ import { createLogger, newUuid, systemClock } from '@dock/foundation'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
 import { createTurnsWorld } from '@dock/testkit/src/runs/turns-world.ts'
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeEach, expect, it, vi } from 'vitest'
 import { createDock, execInDock, findDock } from '../docks/index.ts'
 import { readHost } from '../hosts/index.ts'
 import type { RunPlan } from './insert-run.ts'
@@ -97,6 +97,29 @@ it('gets another machine for feedback once its own has gone, with the session of
   await close(id)
   expect((await sealed()).rows[0]!.sealed).toBeNull()
   expect(await machineOf(id)).toBeUndefined()
+})
+
+it('restores the session if a promotion comes between the claim of a later machine and the restore', async () => {
+  const session = '"$HOME/.dock/session"'
+  const id = await begin(
+    triggerOf(),
+    planOf(`mkdir -p ${session}; date +%s%N >>${session}/promoted; cp ${session}/promoted promoted`),
+  )
+  await until(id, 'pr_opened')
+  await endKeeping(id)
+  await rm(join(fakeProcessFolder(), '.dock/session'), { recursive: true })
+  const { machines } = world.modules.docks
+  const { boot } = machines
+  const promoting = vi.spyOn(machines, 'boot').mockImplementationOnce(async (...words) => {
+    await boot(...words)
+    await promoteRun(runs.context, world.caller, id, {})
+  })
+  await review(id)
+  await until(id, 'pr_opened')
+  promoting.mockRestore()
+  expect(await read(id)).toMatchObject({ executionTarget: 'dock', dockId: expect.any(String) })
+  expect((await git('show', `${(await read(id)).branch}:promoted`)).split('\n')).toHaveLength(2)
+  await close(id)
 })
 
 it('keeps no machine between turns under zero data retention', async () => {

@@ -66,6 +66,13 @@ export async function findTurn(db: Db, runId: string, turnId: string): Promise<T
   return rows[0] ?? null
 }
 
+/** Returns true if a machine without a Dock was made for this turn. A promotion may have made a Dock of it. */
+export async function hasNewMachine(db: Db, runId: string, turnId: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from run_turns
+    where id = ${turnId} and run_id = ${runId} and has_new_machine`.execute(db)
+  return rows.length > 0
+}
+
 /** Returns true if the agent was given text of somebody without write access: later turns leave such text out. */
 export async function hadOutsiderText(db: Db, runId: string): Promise<boolean> {
   const { rows } = await sql`select 1 from run_turns

@@ -20,11 +20,13 @@ const lockWanted = (
   where ${after} and r.id = ${run.id} and r.execution_target = 'fast' and r.stop_reason is null
     and r.state in ('pending', 'provisioning', 'working') for update`
 
-/** SQL that moves the Run on once the relation `born` has its machine. */
+/** SQL that moves the Run on once the relation `born` has its machine, and records that it was made for this turn. */
 const takeMachine = (run: RunRow, now: Date): RawBuilder<unknown>[] => [
   sql`run as (update runs r set state = 'provisioning', updated_at = ${now} from born
     where r.id = ${run.id} and r.state = 'pending' returning r.id)`,
   sql`run_told as (${insertRunEvents(sql`run`, ['provisioning'], now)})`,
+  sql`turn as (update run_turns t set has_new_machine = true from born
+    where t.run_id = born.run_id and t.number = born.turn)`,
 ]
 
 /** Returns a function that claims and boots the machine. It returns null once that is done, or why to try it again. */

@@ -11,7 +11,7 @@ import { keptUpMs } from '../kept-up.ts'
 import { moveRun } from '../move-run.ts'
 import { findRun } from '../run-store.ts'
 import { startNextTurn } from '../signals/next-turn.ts'
-import { findTurn } from '../turn-store.ts'
+import { findTurn, hasNewMachine } from '../turn-store.ts'
 import { endAgent } from './end-agent.ts'
 import { getMachine } from './get-machine.ts'
 import { announce, completionOf, publishBranch, tellOutcome } from './publish.ts'
@@ -30,13 +30,13 @@ const machine: Work = async (parts, operation) => {
   const turn = await findTurn(parts.db, run.id, operation.data.turnId)
   const told = announce(parts, run)
   try {
-    const { data, organizationId } = operation
+    const { data } = operation
     await getMachine(parts, operation, {
       turn: data.turn,
       hasOutsiderText: turn?.hasOutsiderText ?? true,
     })
-    const made = await parts.machines.find(organizationId, run.id)
-    data.isFresh = data.turn > 1 && made?.turn === data.turn
+    // The machine itself may have become a Dock meanwhile, so the turn tells.
+    data.isFresh = data.turn > 1 && (await hasNewMachine(parts.db, run.id, data.turnId))
   } finally {
     // Otherwise it could overwrite what the turn says at its end.
     await told
