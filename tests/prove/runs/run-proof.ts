@@ -1,6 +1,6 @@
 /** What the parts of the proof of Runs share: a server, its GitHub, and Runs that begin with a mention. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CodingAgent, InstallationSettings, Run } from '@dock/contract'
+import { type CodingAgent, type InstallationSettings, liveRunStates, type Run } from '@dock/contract'
 import type { GithubDelivery } from '@dock/testkit/src/github/github-webhooks.ts'
 import type { GithubRepository } from '@dock/testkit/src/github/github-world.ts'
 import pg from 'pg'
@@ -156,7 +156,7 @@ export async function startRunProof(
     clear: async () => {
       const runs = await eventually('the Runs', world.listRuns)
       for (const { id, executionTarget, state } of runs)
-        if (executionTarget === 'fast' && state === 'pr_opened')
+        if (executionTarget === 'fast' && liveRunStates.includes(state))
           await client.call('stopRun', { params: { id }, query: {} })
       const docks = await eventually('the Docks', () => client.call('listDocks', { query: { all: true } }))
       for (const { id } of docks)
