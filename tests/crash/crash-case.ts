@@ -14,6 +14,8 @@ import { disagreements, readFound, readRecorded } from './scan.ts'
 
 export type CrashWorld = Server & { port: number; faults: FaultFolder }
 export type CrashCase = { operation: Operation; place: string; victim: Victim }
+/** Who is killed while a process is paused at the fault point. */
+export type Kill = Omit<CrashCase, 'operation'>
 export type CrashResult = CrashCase & { problems: string[]; recoveredMs: number }
 
 /** Limit of the time from the kill until everything is consistent again. */
@@ -89,30 +91,13 @@ export async function settle(world: CrashWorld, since: number): Promise<string[]
   }
 }
 
-/** Waits until the call has paused a process at the fault point, kills the victim, and resumes the paused process. */
-export async function interruptCall(
-  world: CrashWorld,
-  { place, victim }: Omit<CrashCase, 'operation'>,
-  call: Promise<unknown>,
-): Promise<void> {
-  const stopped: Victim = place.startsWith('agent:') ? 'agent' : 'control-plane'
-  let endedAt = Number.POSITIVE_INFINITY
-  const ended = (): void => {
-    endedAt = Date.now()
-  }
-  call.then(ended, ended)
-  const held = await requireProcess(world, stopped)
-  await until(
-    place,
-    async () => {
-      if (world.faults.hasHit(place)) return true
-      if (Date.now() - endedAt > afterResponseMsMax) throw new Error(`${place} was not reached`)
-      return null
-    },
-    hitMsMax,
-  )
+/** Returns the process that pauses at the fault point. */
+const pausedAt = (place: string): Victim => (place.startsWith('agent:') ? 'agent' : 'control-plane')
+
+/** Waits until the process is paused, kills the victim, and resumes the paused process. */
+const killWhilePaused = async (world: CrashWorld, held: number, { place, victim }: Kill): Promise<void> => {
   await until('the pause', async () => ((await stateOfProcess(held)) === 'T' ? true : null), hitMsMax)
-  const target = victim === stopped ? held : await requireProcess(world, victim)
+  const target = victim === pausedAt(place) ? held : await requireProcess(world, victim)
   process.kill(target, 'SIGKILL')
   await until(
     'the end of the victim',
@@ -120,6 +105,43 @@ export async function interruptCall(
     hitMsMax,
   )
   if (target !== held) process.kill(held, 'SIGCONT')
+}
+
+/** Waits until the call has paused a process at the fault point, kills the victim, and resumes the paused process. */
+export function interruptCall(world: CrashWorld, kill: Kill, call: Promise<unknown>): Promise<void> {
+  return interruptAtEach(world, [kill], call)
+}
+
+/**
+ * Like {@link interruptCall}, for several armed fault points of one process, in whatever order the work passes them. Throws
+ * if the work ends before all have been passed.
+ */
+export async function interruptAtEach(
+  world: CrashWorld,
+  kills: readonly Kill[],
+  work: Promise<unknown>,
+): Promise<void> {
+  let endedAt = Number.POSITIVE_INFINITY
+  const ended = (): void => {
+    endedAt = Date.now()
+  }
+  work.then(ended, ended)
+  const left = new Set(kills)
+  while (left.size > 0) {
+    const held = await requireProcess(world, pausedAt(kills[0]!.place))
+    const places = [...left].map(({ place }) => place).join(', ')
+    const kill = await until(
+      places,
+      async () => {
+        const hit = [...left].find(({ place }) => world.faults.hasHit(place))
+        if (!hit && Date.now() - endedAt > afterResponseMsMax) throw new Error(`${places} was not reached`)
+        return hit ?? null
+      },
+      hitMsMax,
+    )
+    left.delete(kill)
+    await killWhilePaused(world, held, kill)
+  }
 }
 
 /** Resumes processes that a failed case may have left paused. */

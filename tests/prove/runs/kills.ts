@@ -1,13 +1,27 @@
 /** The control plane and the agent are killed before and after every step of a turn. */
-import { interruptCall } from '../../crash/crash-case.ts'
-import { countAtGithub, oneOfEach, type RunProof, rounds } from './run-proof.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Run } from '@dock/contract'
+import { interruptAtEach, type Kill } from '../../crash/crash-case.ts'
+import { type Asked, countAtGithub, eventually, oneOfEach, type RunProof, rounds } from './run-proof.ts'
 
 const lines = 20
 /** Long enough that kills while it is followed hit it. */
 const command = `for i in $(seq ${lines}); do echo $i | tee -a counted; sleep 0.2; done`
 const written = `${Array.from({ length: lines }, (_, index) => index + 1).join('\n')}\n`
 
+/** Runs and kills of a group. */
+const groupSize = 4
+/** Between the starts of the Runs of a group, so that they are at different steps. */
+const betweenMs = 700
+
+type Target = Run['executionTarget']
 const ofTurn = /^saga:run-turn:/
+
+/** Deals the kills into groups. The places of a group lie far apart, because each kill may break a try of git. */
+const deal = (kills: readonly Kill[]): Kill[][] => {
+  const size = Math.ceil(kills.length / groupSize)
+  return Array.from({ length: size }, (_, group) => kills.filter((_, index) => index % size === group))
+}
 
 /** Returns `count` of the cases, spread over all of them. */
 const choose = <T>(cases: readonly T[], count: number): T[] =>
@@ -15,50 +29,81 @@ const choose = <T>(cases: readonly T[], count: number): T[] =>
     ? [...cases]
     : Array.from({ length: count }, (_, index) => cases[Math.floor((index * cases.length) / count)]!)
 
-export async function proveSaga(
-  proof: RunProof,
-  count: number,
-  executionTarget: 'dock' | 'fast',
-): Promise<void> {
-  const ask = () => proof.ask(command, { settings: { executionTarget } })
+/** Sends the webhook until the server, which may be down, has received it. */
+const sendUntilReceived = (proof: RunProof, { delivery }: Asked): Promise<unknown> =>
+  eventually('the receipt of a webhook', async () =>
+    (await proof.world.github.webhooks.deliver(delivery)) === 202 ? true : null,
+  )
+
+/** Waits for the pull request of a Run. Returns what is wrong with its end. */
+const problemsOf = async (proof: RunProof, asked: Asked): Promise<string[]> => {
+  const { world } = proof
+  const problems: string[] = []
+  const run = await proof.until(asked, ['pr_opened'])
+  const counts = await countAtGithub(proof, asked, run.branch!)
+  if (counts !== oneOfEach) problems.push(counts)
+  const pushed = await world.github.git.run(asked.repository, 'show', `${run.branch}:counted`)
+  if (`${pushed}\n` !== written) problems.push(`the agent's work is ${JSON.stringify(pushed)}`)
+  const log = await world.readLog(run.id)
+  if (log !== written) problems.push(`the log is ${JSON.stringify(log)}`)
+  const words = run.events.map(({ t }) => t)
+  if (new Set(words).size !== words.length) problems.push(`the timeline is ${words.join(' ')}`)
+  return problems
+}
+
+/**
+ * Several Runs are under way at each kill, at different steps. Each kill is that of the first Run that reaches its place,
+ * and all of them must end well.
+ */
+export async function proveSaga(proof: RunProof, count: number, executionTarget: Target): Promise<void> {
+  const ask = () => proof.ask(command, { settings: { executionTarget }, isHeld: true })
   const { world, faults, check } = proof
   const server = { ...world.server, port: world.port, faults }
-  const places = await faults.placesOf(async () => proof.until(await ask(), ['pr_opened']))
+  const places = await faults.placesOf(async () => {
+    const asked = await ask()
+    await sendUntilReceived(proof, asked)
+    await proof.until(asked, ['pr_opened'])
+  })
   await proof.clear()
   const victims = ['control-plane', 'agent'] as const
   const all = places
     .filter((place) => ofTurn.test(place))
     .flatMap((place) => victims.map((victim) => ({ place, victim })))
-  const cases = choose(all, count)
-  let whole = 0
-  await rounds(cases.length, async (round) => {
-    const { place, victim } = cases[round]!
+  const groups = deal(choose(all, count))
+  let [whole, runs] = [0, 0]
+  await rounds(groups.length, async (round) => {
+    const kills = groups[round]!
     const problems: string[] = []
-    try {
-      await faults.clear()
-      await faults.arm(place)
-      const asked = await ask()
-      const ended = proof.until(asked, ['pr_opened'])
-      await interruptCall(server, { place, victim }, ended)
-      const run = await ended
-      const counts = await countAtGithub(proof, asked, run.branch!)
-      if (counts !== oneOfEach) problems.push(counts)
-      const pushed = await world.github.git.run(asked.repository, 'show', `${run.branch}:counted`)
-      if (`${pushed}\n` !== written) problems.push(`the agent's work is ${JSON.stringify(pushed)}`)
-      const log = await world.readLog(run.id)
-      if (log !== written) problems.push(`the log is ${JSON.stringify(log)}`)
-      const words = run.events.map(({ t }) => t)
-      if (new Set(words).size !== words.length) problems.push(`the timeline is ${words.join(' ')}`)
-    } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error))
-    }
-    if (problems.length === 0) whole += 1
-    else check(`a kill of the ${victim} at ${place}, target ${executionTarget}`, false, problems.join('; '))
+    const asks: Asked[] = []
+    for (const _ of kills) asks.push(await ask())
+    await faults.clear()
+    for (const { place } of kills) await faults.arm(place)
+    const begun = (async () => {
+      for (const asked of asks) {
+        await sendUntilReceived(proof, asked)
+        await delay(betweenMs)
+      }
+    })()
+    const checked = begun.then(() => Promise.all(asks.map((asked) => problemsOf(proof, asked))))
+    const [killed, found] = await Promise.allSettled([interruptAtEach(server, kills, checked), checked])
+    if (killed.status === 'rejected') problems.push(String(killed.reason))
+    if (found.status === 'rejected') problems.push(String(found.reason))
+    else problems.push(...found.value.flat())
+    runs += asks.length
+    if (problems.length === 0) whole += kills.length
+    else
+      check(
+        `kills ${kills.map(({ victim, place }) => `of the ${victim} at ${place}`).join(', ')}, target ${executionTarget}`,
+        false,
+        problems.join('; '),
+      )
+    await faults.clear()
     await proof.clear()
   })
+  const wanted = groups.flat().length
   check(
-    `${cases.length} of ${all.length} kills around the steps, target ${executionTarget}: one branch, one pull request, one comment, a whole log`,
-    whole === cases.length && all.length > 0,
-    `${whole} whole`,
+    `${wanted} of ${all.length} kills around the steps, target ${executionTarget}: one branch, one pull request, one comment, a whole log`,
+    whole === wanted && all.length > 0,
+    `${whole} whole, of ${runs} Runs`,
   )
 }

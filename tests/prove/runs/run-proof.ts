@@ -159,8 +159,10 @@ export async function startRunProof(
         if (executionTarget === 'fast' && liveRunStates.includes(state))
           await client.call('stopRun', { params: { id }, query: {} })
       const docks = await eventually('the Docks', () => client.call('listDocks', { query: { all: true } }))
-      for (const { id } of docks)
-        await eventually('the end of a Dock', () => deleteDock(world.server, id).then(() => true))
+      const deletions = docks.map(({ id }) =>
+        eventually('the end of a Dock', () => deleteDock(world.server, id).then(() => true)),
+      )
+      await Promise.all(deletions)
     },
     close: async () => {
       await database.end()
