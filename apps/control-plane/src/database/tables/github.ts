@@ -62,6 +62,7 @@ export type GithubTables = {
     received_at: ColumnType<Date, Date, never>
     attempts: Generated<number>
     next_attempt_at: Date
+    is_leased: Generated<boolean>
     processed_at: NullableTimestamp
     outcome: string | null
   }

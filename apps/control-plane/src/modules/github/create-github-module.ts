@@ -14,7 +14,7 @@ import type { RunSink } from './run-seam.ts'
 import { askAgain } from './webhooks/ask-again.ts'
 import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive-webhook.ts'
 import { createWebhookProcessor } from './webhooks/webhook-processor.ts'
-import { pruneWebhooks } from './webhooks/webhook-store.ts'
+import { pruneWebhooks, releaseWebhooks } from './webhooks/webhook-store.ts'
 
 export type GithubModule = {
   context: GithubContext
@@ -53,6 +53,7 @@ export function createGithubModule(options: {
   const operations = createGithubOperations({ api, tokens, findApp })
   const processor = createWebhookProcessor({ db, clock, logger, findApp, operations, runs })
   const lookForMissing = () => askAgain({ db, clock, logger, api, findApp })
+  let starting: Promise<void> = Promise.resolve()
   const timers = createTimers({
     clock,
     logger,
@@ -76,7 +77,11 @@ export function createGithubModule(options: {
     },
     wake: processor.wake,
     start: () => {
-      processor.start()
+      starting = releaseWebhooks(db, clock.now())
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, 'could not end the leases of webhooks; they end by themselves'),
+        )
+        .then(processor.start)
       timers.start()
       lookForMissing().catch((error: unknown) =>
         logger.warn({ err: error }, 'could not ask GitHub for missed webhooks; it is tried again'),
@@ -84,6 +89,7 @@ export function createGithubModule(options: {
     },
     stop: async () => {
       timers.stop()
+      await starting
       await processor.stop()
     },
   }

@@ -45,11 +45,20 @@ export async function claimWebhooks(db: Db, limit: number, now: Date): Promise<C
   const { rows } = await sql<WebhookRow>`
   with due as (select id from github_webhooks where processed_at is null and next_attempt_at <= ${now}
     order by next_attempt_at limit ${limit} for no key update skip locked)
-  update github_webhooks w set attempts = attempts + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
+  update github_webhooks w set attempts = attempts + 1, is_leased = true, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
   from due where w.id = due.id returning w.*`.execute(db)
   const next = await sql<{ at: Date | null }>`select min(next_attempt_at) as at from github_webhooks
     where processed_at is null`.execute(db)
   return { items: rows, nextAt: next.rows[0]?.at ?? null }
+}
+
+/** Ends the leases of earlier processes. Call it only when no other process works on the database. */
+export async function releaseWebhooks(db: Db, now: Date): Promise<void> {
+  await db
+    .updateTable('github_webhooks')
+    .set({ is_leased: false, next_attempt_at: now })
+    .where('is_leased', '=', true)
+    .execute()
 }
 
 /** Marks a webhook as processed and deletes its body. Returns false if the lease was lost to another process. */
@@ -61,7 +70,7 @@ export async function completeWebhook(
 ): Promise<boolean> {
   const result = await tx
     .updateTable('github_webhooks')
-    .set({ processed_at: now, body: null, outcome })
+    .set({ processed_at: now, is_leased: false, body: null, outcome })
     .where('id', '=', id)
     .where('attempts', '=', attempts)
     .where('processed_at', 'is', null)
@@ -77,7 +86,7 @@ export async function recordOutcome(tx: Tx, { id }: WebhookRow, outcome: string)
 export async function postponeWebhook(db: Db, { id, attempts }: WebhookRow, until: Date): Promise<void> {
   await db
     .updateTable('github_webhooks')
-    .set({ next_attempt_at: until })
+    .set({ is_leased: false, next_attempt_at: until })
     .where('id', '=', id)
     .where('attempts', '=', attempts)
     .where('processed_at', 'is', null)

@@ -90,6 +90,18 @@ it('what was saved by a process that died right after its 202 has its effect onc
   expect(new Set(runs.triggers.map(({ key }) => key)).size).toBe(5)
 }, 30_000)
 
+it('what a killed process was working on is taken up by the next one at once', async () => {
+  const { guid, event, body } = await heldMention(await linked())
+  const { github: module } = server.controlPlane
+  await module.stop()
+  await sql`insert into github_webhooks (id, delivery_id, event, body, received_at, attempts, is_leased, next_attempt_at)
+    values (gen_random_uuid(), ${guid}, ${event}, ${Buffer.from(body)}, now(), 1, true, now() + interval '1 hour')`.execute(
+    server.database.db,
+  )
+  module.start()
+  expect(await outcomeOf(server, { guid })).toBe('started')
+})
+
 it('a webhook is leased: nobody takes it while its process may still work', async () => {
   const { db } = server.database
   const id = crypto.randomUUID()
