@@ -20,6 +20,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     ...provider.settings,
     DOCK_ALLOW_INSECURE_WEBHOOKS: 'loopback',
     DOCK_SSH_PORT: String(await freePort()),
+    // Chosen by the server, as at a first start.
+    DEFAULT_IMAGE: process.env.DEFAULT_IMAGE,
   })
   const { dataDir, admin, pid } = server
   project.provide('sharedServer', {
