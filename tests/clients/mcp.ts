@@ -58,16 +58,21 @@ const toolsOf =
 
 type Tools = ReturnType<typeof toolsOf>
 
-/** Reads a process from an offset on, until `enough` says so of what was read. */
+type PlaceOfProcess = { dock: string; process: string; waitSeconds?: number }
+
+/**
+ * Reads a process from an offset on, until `enough` says so of what was read. `waitSeconds` waits for the end of the process,
+ * not for output, so do not give it if `enough` looks at the output.
+ */
 const readProcess = async (
   call: Tools,
-  place: { dock: string; process: string },
+  place: PlaceOfProcess,
   from: number,
   enough: (text: string, ended: boolean) => boolean | Promise<boolean>,
 ) => {
   let [offset, text] = [from, '']
   for (;;) {
-    const { facts, data } = await call('read_process', { ...place, offset, waitSeconds: 1 })
+    const { facts, data } = await call('read_process', { ...place, offset })
     text += data[0] ?? ''
     offset = Number(found(facts, /offset: (\d+)/))
     if (await enough(text, facts.includes('ended'))) return { text, offset, facts }
@@ -97,7 +102,8 @@ const runTools = async (call: Tools, scenario: Scenario, name: string) => {
   const background = await start(scenario.background)
   const before = await readProcess(call, background, 0, (text) => text.endsWith('\n'))
   await call('write_file', { dock, path: 'continue', content: '' })
-  const after = await readProcess(call, background, before.offset, (_, ended) => ended)
+  const toItsEnd = { ...background, waitSeconds: 1 }
+  const after = await readProcess(call, toItsEnd, before.offset, (_, ended) => ended)
 
   const copy = `${name}-copy`
   await call('branch_dock', { dock, name: copy })
