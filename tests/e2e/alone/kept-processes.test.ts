@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock } from '../support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
-const lines = 40_000
+/** Of each part of the output, after which the process pauses. */
+const partLines = 100
 const programs = ['apps/host-agent/src/main.ts', 'apps/control-plane/src/main.ts']
 const kills = 6
 
@@ -47,7 +48,11 @@ const eventually = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> =
 
 it('delivers every byte once, and the exit code', async () => {
   const params = { id: (await createDock(server)).id }
-  const command = `for ((i = 1; i <= ${lines}; i++)); do echo "line $i"; ((i % 100)) || sleep 0.05; done; exit 7`
+  const command = `for ((i = 1; ; i++)); do
+    echo "line $i"
+    ((i % ${partLines})) || { [ -e /tmp/enough ] && break; sleep 0.05; }
+  done
+  echo end; exit 7`
   const { id: pid } = await server.client.call('startDockProcess', { params, body: { command } })
   const { baseUrl, apiKey } = server.admin
   let seen = Buffer.alloc(0)
@@ -73,10 +78,14 @@ it('delivers every byte once, and the exit code', async () => {
     await delay(1_500)
     if (await kill(programs[round % programs.length]!)) killed += 1
   }
-  await reading
   expect(killed).toBeGreaterThanOrEqual(kills - 1)
+  await eventually(() => server.client.call('execInDock', { params, body: { command: 'touch /tmp/enough' } }))
+  await reading
+  const lines = seen.toString().split('\n').length - 2
+  expect(lines).toBeGreaterThanOrEqual(partLines)
   let expected = ''
   for (let line = 1; line <= lines; line += 1) expected += `line ${line}\n`
+  expected += 'end\n'
   expect(seen.length).toBe(expected.length)
   expect(seen.toString() === expected).toBe(true)
   const place = { params: { ...params, pid }, query: { timeoutSeconds: 30 } }
