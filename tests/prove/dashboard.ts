@@ -3,17 +3,20 @@
  * themes at 360, 1280 and 2560 pixels. axe finds no violation of WCAG 2.2 AA, the browser reports nothing, and nothing
  * is asked of another origin. The keyboard alone reaches every control; the focus always shows, stays in dialogs, and
  * returns when they close. Writes pictures of all into FOLDER, by default a new one. PART is a part of the names of the
- * pages to open. Exits with 1 if anything is wrong.
+ * pages to open, or several with commas. A page that fails does not end the proof. Exits with 1 if anything is wrong.
  */
 import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openChromium } from '@dock/testkit'
-import type { Browser, BrowserContext } from 'playwright-core'
+import { type Github, startGithub } from '@dock/testkit/src/github/start-github.ts'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { print } from '../../bench/parts/bench-server.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
-import { inspectPage } from './dashboard/inspect-page.ts'
+import { inspectPage, spent } from './dashboard/inspect-page.ts'
 import { type Lively, makeLively, writeSettings } from './dashboard/lively-data.ts'
+import { type LivelyGithub, makeLivelyGithub } from './dashboard/lively-github.ts'
+import { github as pagesOfGithub } from './dashboard/pages/github.ts'
 import type { Role, ShownPage } from './dashboard/pages/shown-page.ts'
 import { drawer, pagesOf } from './dashboard/pages.ts'
 
@@ -25,6 +28,9 @@ const partsOf: Readonly<Record<string, string>> = {
   ...{ '/usage': '/organization/$orgId', '/retention': '/organization/$orgId' },
   ...{ '/settings': '/organization/$orgId' },
 }
+
+/** Names the pages of GitHub before there is one. */
+const noGithub: LivelyGithub = { installationId: '', atWork: '', proposed: '', failed: '' }
 
 /** Returns the routes of the dashboard that no page of the proof opens. */
 const forgottenRoutes = async (pages: readonly ShownPage[]): Promise<string[]> => {
@@ -42,66 +48,110 @@ const forgottenRoutes = async (pages: readonly ShownPage[]): Promise<string[]> =
     })
 }
 
-/** Opens a browser's context for each kind of person, signed in. */
-const openContexts = async (browser: Browser, server: Server, { people }: Lively) => {
+type StorageState = BrowserContextOptions['storageState']
+
+/** Signs each kind of person in. Returns their cookies. */
+const signInAll = async (browser: Browser, server: Server, { people }: Lively) => {
   const { baseUrl } = server.admin
-  const contexts = new Map<Role, BrowserContext>()
-  for (const [role, person] of Object.entries({ admin: server.admin, ...people, nobody: undefined })) {
-    const context = await browser.newContext({ locale: 'en-GB' })
-    contexts.set(role as Role, context)
-    if (!person) continue
+  const states = new Map<Role, StorageState>()
+  for (const [role, person] of Object.entries({ admin: server.admin, ...people })) {
+    const context = await browser.newContext()
     const answer = await context.request.post(`${baseUrl}/api/auth/sign-in/email`, {
       headers: { origin: baseUrl },
       data: { email: person.email, password: person.password },
     })
     if (!answer.ok()) throw new Error(`sign-in of ${person.email}: ${answer.status()}`)
+    states.set(role as Role, await context.storageState())
+    await context.close()
   }
-  return contexts
+  return states
 }
 
-const [given, part = ''] = process.argv.slice(2)
+/** Looks at pages side by side, because one alone leaves the processors idle half of the time. */
+const looksAtOnce = Math.max(2, Math.min(availableParallelism(), 4))
+
+type Tally = { failed: number; pictures: number; pages: number }
+
+/** Looks at all of the pages and prints what is wrong with each. Each of those that look has its own contexts. */
+const inspectAll = async (
+  browser: Browser,
+  states: Map<Role, StorageState>,
+  pages: readonly ShownPage[],
+  tally: Tally,
+): Promise<void> => {
+  const left = [...pages]
+  const lookOn = async (): Promise<void> => {
+    const contexts = new Map<Role, Awaited<ReturnType<Browser['newContext']>>>()
+    for (let page = left.shift(); page; page = left.shift()) {
+      const storageState = states.get(page.as)
+      const context =
+        contexts.get(page.as) ??
+        (await browser.newContext({ locale: 'en-GB', ...(storageState && { storageState }) }))
+      contexts.set(page.as, context)
+      const isDocks = page.name === 'docks'
+      const seen = await inspectPage(
+        context,
+        server.admin.baseUrl,
+        page,
+        folder,
+        isDocks ? drawer : undefined,
+      )
+      const isRight = seen.problems.length === 0
+      tally.pages++
+      tally.pictures += seen.pictures
+      if (!isRight) tally.failed++
+      print(
+        `${isRight ? 'ok    ' : 'FAILED'} ${page.name}: ${seen.controls} controls, ${seen.pictures} pictures`,
+      )
+      for (const problem of seen.problems) print(`       ${problem}`)
+    }
+    for (const context of contexts.values()) await context.close()
+  }
+  await Promise.all(Array.from({ length: looksAtOnce }, lookOn))
+}
+
+const [given, parts = ''] = process.argv.slice(2)
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'dock-dashboard-')))
 await mkdir(folder, { recursive: true })
+const isWanted = ({ name }: ShownPage): boolean => parts.split(',').some((part) => name.includes(part))
 
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
+const begin = performance.now()
 const dataDir = await newDataDir()
+const github: Github = await startGithub()
 const server = await startServer(dataDir, await freePort(), {
   ...(await writeSettings(dataDir)),
-  DOCK_SSH_PORT: String(await freePort()),
+  ...{ DOCK_SSH_PORT: String(await freePort()), GITHUB_URL: github.url },
 })
-const end = async (): Promise<void> => {
+const tally: Tally = { failed: 0, pictures: 0, pages: 0 }
+let browser: Browser | undefined
+let lively: Lively | undefined
+try {
+  lively = await makeLively(server)
+  print(`${seconds(performance.now() - begin)} to fill a server`)
+  browser = await openChromium()
+  const states = await signInAll(browser, server, lively)
+  const all = pagesOf(lively)
+  for (const path of await forgottenRoutes([...all, ...pagesOfGithub(noGithub)])) {
+    print(`FAILED ${path}: no page of the proof has this route`)
+    tally.failed++
+  }
+  await inspectAll(browser, states, all.filter(isWanted), tally)
+  if (pagesOfGithub(noGithub).some(isWanted)) {
+    const begun = performance.now()
+    const connected = await makeLivelyGithub(server, github)
+    print(`${seconds(performance.now() - begun)} to connect GitHub and start Runs`)
+    await inspectAll(browser, states, pagesOfGithub(connected).filter(isWanted), tally)
+  }
+} finally {
+  await browser?.close()
+  await lively?.close()
   await server.interrupt()
+  await github.close()
   await removeDataDir(dataDir)
 }
-const lively = await makeLively(server).catch(async (error: unknown) => {
-  await end()
-  throw error
-})
-const browser = await openChromium()
-const contexts = await openContexts(browser, server, lively)
-const all = pagesOf(lively)
-const forgotten = await forgottenRoutes(all)
-let failed = 0
-let pictures = 0
-for (const path of forgotten) print(`FAILED ${path}: no page of the proof has this route`)
-for (const page of all.filter(({ name }) => name.includes(part))) {
-  const hasDrawer = page.name === 'docks'
-  const seen = await inspectPage(
-    contexts.get(page.as)!,
-    server.admin.baseUrl,
-    page,
-    folder,
-    hasDrawer ? drawer : undefined,
-  )
-  pictures += seen.pictures
-  const isRight = seen.problems.length === 0
-  if (!isRight) failed++
-  print(`${isRight ? 'ok    ' : 'FAILED'} ${page.name}: ${seen.controls} controls, ${seen.pictures} pictures`)
-  for (const problem of seen.problems) print(`       ${problem}`)
-}
-
-await browser.close()
-await lively.close()
-await end()
-print(`${all.length} pages, ${pictures} pictures in ${folder}`)
-print(failed + forgotten.length === 0 ? 'every page is right' : `${failed} pages failed`)
-process.exit(failed + forgotten.length === 0 ? 0 : 1)
+const shares = Object.entries(spent).map(([part, ms]) => `${part} ${seconds(ms)}`)
+print(`${seconds(performance.now() - begin)} in all; of the looks: ${shares.join(', ')}`)
+print(`${tally.pages} pages, ${tally.pictures} pictures in ${folder}`)
+print(tally.failed === 0 ? 'every page is right' : `${tally.failed} failed`)
+process.exit(tally.failed === 0 ? 0 : 1)

@@ -16,7 +16,10 @@ export type LivelyDocks = {
   template: string
 }
 
-const brokenWithinMs = 120_000
+/** A busy machine takes long to boot a Dock again and again. These only end a proof that waits for nothing. */
+const brokenWithinMs = 900_000
+const stateWithinMs = 600_000
+const lookEveryMs = 500
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const makeShop = async (server: Server): Promise<string> => {
@@ -48,12 +51,12 @@ const makeReport = async (server: Server) => {
   const params = { id }
   const stop = async (): Promise<void> => {
     await client.call('stopDock', { params, body: {} })
-    await untilState(server, id, ['archived'])
+    await untilState(server, id, ['archived'], stateWithinMs)
   }
   await run(server, id, 'mkdir data && echo one > report.txt && echo 1 > data/kept.csv && echo x > old.txt')
   await stop()
   await client.call('resumeDock', { params, body: {} })
-  await untilState(server, id, ['ready', 'idle', 'running'])
+  await untilState(server, id, ['ready', 'idle', 'running'], stateWithinMs)
   await run(server, id, 'echo "one and two" > report.txt && rm old.txt && echo 2 > data/new.csv')
   await stop()
   const { snapshots } = await client.call('listDockSnapshots', { params, query: { limit: 10 } })
@@ -73,7 +76,7 @@ const makeBroken = async (server: Server): Promise<string> => {
     const pid = await sandboxOf(server.dataDir, id).catch(() => undefined)
     if (pid !== undefined && pid !== killed) process.kill(pid, 'SIGKILL')
     killed = pid ?? killed
-    await delay(200)
+    await delay(lookEveryMs)
   }
   return id
 }

@@ -20,3 +20,26 @@ export const imagesQuery = queryOptions({
   queryKey: ['image'],
   queryFn: ({ signal }) => api.call('listImages', { signal }),
 })
+
+export function timelineQuery(id: string) {
+  return queryOptions({
+    queryKey: ['dock', 'timeline', id],
+    queryFn: ({ signal }) => api.call('readDockTimeline', { params: { id }, query: { limit: 50 }, signal }),
+  })
+}
+
+export function seriesQuery(id: string, window: '1h' | '24h') {
+  return queryOptions({
+    queryKey: ['series', id, window],
+    queryFn: ({ signal }) => api.call('readDockSeries', { params: { id }, query: { window }, signal }),
+    // The service writes a row for each minute, and no live event.
+    refetchInterval: 60_000,
+  })
+}
+
+export function portsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['port', id],
+    queryFn: ({ signal }) => api.call('listPorts', { params: { id }, signal }),
+  })
+}

@@ -17,7 +17,7 @@ export function organizationQuery(id: string) {
 export function membersQuery(id: string) {
   return queryOptions({
     queryKey: ['organization', 'members', id],
-    queryFn: ({ signal }) => api.call('listMembers', { params: { id }, signal }),
+    queryFn: ({ signal }) => api.call('listNamedMembers', { params: { id }, signal }),
   })
 }
 

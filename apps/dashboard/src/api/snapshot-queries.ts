@@ -1,11 +1,5 @@
 /** Snapshots of all Docks: their list, folders, files and differences. */
-import type { ListedSnapshot } from '@dock/sdk'
-import {
-  type InfiniteData,
-  infiniteQueryOptions,
-  type QueryClient,
-  queryOptions,
-} from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { type FileStart, readStart } from './read-start.ts'
 
@@ -25,13 +19,12 @@ export function allSnapshotsQuery(dockId: string | undefined) {
   })
 }
 
-/** Returns what a list that was shown before says of a Snapshot. No route describes a single one. */
-export function findListedSnapshot(client: QueryClient, id: string): ListedSnapshot | undefined {
-  return client
-    .getQueriesData<InfiniteData<{ snapshots: ListedSnapshot[] }>>({ queryKey: ['snapshot', 'search'] })
-    .flatMap(([, list]) => list?.pages ?? [])
-    .flatMap(({ snapshots }) => snapshots)
-    .find((each) => each.id === id)
+/** A Snapshot with the name of its Dock and the state of its copy. */
+export function listedSnapshotQuery(id: string) {
+  return queryOptions({
+    queryKey: ['snapshot', 'listed', id],
+    queryFn: ({ signal }) => api.call('readListedSnapshot', { params: { id }, signal }),
+  })
 }
 
 // Snapshots do not change, so these keys name no kind of live change.

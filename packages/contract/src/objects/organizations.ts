@@ -37,6 +37,10 @@ export const member = z.strictObject({
 })
 export type Member = z.output<typeof member>
 
+/** A member with the name that the person chose. Extension: not part of the specification. */
+export const namedMember = member.extend({ name: z.string() })
+export type NamedMember = z.output<typeof namedMember>
+
 export const membership = z.strictObject({
   organizationId: uuid,
   userId: uuid,

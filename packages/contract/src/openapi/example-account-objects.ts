@@ -219,6 +219,7 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   MarkNotificationReadResult: { id: ids.notification, read: true },
   Member: { ...membership, email: 'sam@acme.example' },
   Membership: { ...membership, organizationId: ids.organization },
+  NamedMember: { ...membership, email: 'sam@acme.example', name: 'Sam Reed' },
   Notification: notification,
   NotificationPage: { notifications: [notification], nextCursor: null, unreadCount: 1 },
   NotificationPreference: preference,

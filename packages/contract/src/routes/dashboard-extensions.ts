@@ -7,6 +7,7 @@ import {
   dockSearchPage,
   dockSeries,
   dockTimeline,
+  listedSnapshot,
   listedTemplate,
   snapshotDiff,
   snapshotFolder,
@@ -14,7 +15,7 @@ import {
 } from '../objects/dashboard.ts'
 import { statsWindow } from '../objects/docks.ts'
 import { versionPage } from '../objects/environments.ts'
-import { linkedInvitation } from '../objects/organizations.ts'
+import { linkedInvitation, namedMember } from '../objects/organizations.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
 import { environmentParams, environmentQuery } from './environments.ts'
@@ -162,6 +163,19 @@ export const dashboardExtensionRoutes = {
     paramNotFound: { invitationId: 'invitation_not_found' },
     noStore: true,
   }),
+  listNamedMembers: route({
+    method: 'GET',
+    path: '/api/dashboard/organizations/:id/members',
+    summary: 'List the members of an organization with their names',
+    description: 'Oldest membership first.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'session', scope: { organization: 'params.id' }, role: 'member' },
+    params: organizationParams,
+    response: z.array(namedMember),
+    errors: ['organization_not_found'],
+    notFound: 'organization_not_found',
+  }),
   leaveOrganization: route({
     method: 'POST',
     path: '/api/dashboard/organizations/:id/leave',
@@ -186,6 +200,15 @@ export const dashboardExtensionRoutes = {
     query: z.object({ ...page, dockId: field.uuid.optional() }),
     response: snapshotSearchPage,
     errors: ['validation_error'],
+  }),
+  readListedSnapshot: route({
+    ...ofSnapshot,
+    path: '/api/dashboard/snapshots/:id',
+    summary: 'Read a Snapshot with its Dock and its copy',
+    description: 'The status says whether it can be opened.',
+    extension: true,
+    response: listedSnapshot,
+    errors: ['snapshot_not_found'],
   }),
   listSnapshotFolder: route({
     ...ofSnapshot,

@@ -597,6 +597,15 @@ export type Membership = {
   updatedAt: string
 }
 
+export type NamedMember = {
+  userId: string
+  email: string
+  role: "member" | "admin" | "owner"
+  createdAt: string
+  updatedAt: string
+  name: string
+}
+
 export type Notification = {
   id: string
   eventId: string
@@ -3358,6 +3367,17 @@ export type RouteTypes = {
     } & RequestOptions
     response: LinkedInvitation
   }
+  /** List the members of an organization with their names. */
+  listNamedMembers: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: NamedMember[]
+  }
   /** End the caller's own membership. */
   leaveOrganization: {
     request: {
@@ -3383,6 +3403,17 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: SnapshotSearchPage
+  }
+  /** Read a Snapshot with its Dock and its copy. */
+  readListedSnapshot: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: ListedSnapshot
   }
   /** List a folder of a completed Snapshot, page by page, without waking a Dock. */
   listSnapshotFolder: {

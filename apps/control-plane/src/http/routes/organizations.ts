@@ -11,6 +11,7 @@ import {
   linkInvitation,
   listInvitations,
   listMembers,
+  listNamedMembers,
   listOrganizations,
   listOwnInvitations,
   listWorkspaces,
@@ -34,6 +35,7 @@ export function organizationHandlers(context: OrganizationContext): Handlers {
     updateOrganization: ({ caller, body }) => updateOrganization(context, caller, body),
     deleteOrganization: ({ caller }) => deleteOrganization(context, caller),
     listMembers: ({ caller }) => listMembers(context.db, caller),
+    listNamedMembers: ({ caller }) => listNamedMembers(context.db, caller),
     inviteMember: ({ caller, body }) => inviteMember(context, caller, body),
     changeMemberRole: ({ caller, params, body }) =>
       changeMemberRole(context, caller, params.userId, body.role),

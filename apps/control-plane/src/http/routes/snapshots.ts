@@ -6,6 +6,7 @@ import {
   listSnapshotFolder,
   listSnapshots,
   readLatestSnapshot,
+  readListedSnapshot,
   readSnapshotDownload,
   readSnapshotFile,
   readSnapshotTree,
@@ -25,6 +26,7 @@ export function snapshotHandlers(context: SnapshotContext): Handlers {
     deleteSnapshot: ({ caller, params, confirmDelete }) =>
       deleteSnapshot(context, caller, params.id, confirmDelete),
     searchSnapshots: ({ caller, query }) => searchSnapshots(context, caller, query),
+    readListedSnapshot: ({ caller, params }) => readListedSnapshot(context, caller, params.id),
     listSnapshotFolder: ({ caller, params, query }) => listSnapshotFolder(context, caller, params.id, query),
     compareSnapshots: ({ caller, params, query }) => compareSnapshots(context, caller, params, query),
     readSnapshotDownload: ({ caller, params }) => readSnapshotDownload(context, caller, params.id),

@@ -1,25 +1,26 @@
 /** All SQL for memberships. */
-import type { Member as MemberEntry, Membership, Role } from '@dock/contract'
+import type { Membership, NamedMember, Role } from '@dock/contract'
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import type { MembershipsTable } from '../../database/tables/accounts.ts'
 
 export type MembershipRow = Selectable<MembershipsTable>
 
-/** Returns the API view of an organization's members, oldest membership first. */
-export async function listMemberEntries(db: Db, organizationId: string): Promise<MemberEntry[]> {
+/** Returns an organization's members with their names, oldest membership first. */
+export async function listMemberEntries(db: Db, organizationId: string): Promise<NamedMember[]> {
   const rows = await db
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
     .where('organization_id', '=', organizationId)
     .selectAll('memberships')
-    .select('users.email')
+    .select(['users.email', 'users.name'])
     .orderBy('memberships.created_at')
     .orderBy('user_id')
     .execute()
   return rows.map((row) => ({
     userId: row.user_id,
     email: row.email,
+    name: row.name,
     role: row.role,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

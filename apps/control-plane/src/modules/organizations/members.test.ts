@@ -53,6 +53,20 @@ describe('members', () => {
     expect([foreign.status, foreign.body]).toEqual([404, absent.body])
   })
 
+  it('are listed with their names in the dashboard, and without them elsewhere', async () => {
+    const member = await join('member')
+    const { db } = server.database
+    await db.updateTable('users').set({ name: 'Grace' }).where('id', '=', member.userId).execute()
+    const response = await server.fetch(`/api/dashboard/organizations/${organization.id}/members`, {
+      headers: { cookie: member.cookie },
+    })
+    const { data } = (await response.json()) as { data: unknown }
+    const named = routes.listNamedMembers.response.parse(data)
+    expect(named.map(({ email, name }) => [email, name])).toContainEqual([member.email, 'Grace'])
+    const listed = await server.call('GET', path('/members'), undefined, member.apiKey)
+    expect(listed.body.data).toEqual(named.map(({ name: _, ...rest }) => rest))
+  })
+
   it('get another role from an admin, but the role owner only from an owner', async () => {
     const [admin, member] = [await join('admin'), await join('member')]
     const changed = await server.call(

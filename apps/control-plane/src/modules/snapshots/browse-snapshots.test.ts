@@ -72,6 +72,17 @@ describe('the list', () => {
   })
 })
 
+describe('one Snapshot', () => {
+  it('is described as in the list, and a person outside does not find it', async () => {
+    const { body: list } = await read(`/api/dashboard/snapshots?dockId=${dockId}`)
+    const { snapshots } = routes.searchSnapshots.response.parse(list.data)
+    const { body } = await read(`/api/dashboard/snapshots/${ids[1]}`)
+    expect(routes.readListedSnapshot.response.parse(body.data)).toEqual(snapshots[0])
+    const foreign = await read(`/api/dashboard/snapshots/${ids[1]}`, { cookie: outsider.cookie })
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'snapshot_not_found'])
+  })
+})
+
 describe('a folder', () => {
   it('is listed, and another path is not found', async () => {
     const { body } = await read(`/api/dashboard/snapshots/${ids[0]}/folder?path=/etc`)

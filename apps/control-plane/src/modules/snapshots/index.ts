@@ -5,5 +5,11 @@ export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-
 export { deleteSnapshot } from './delete-snapshot.ts'
 export { limitSlowReader } from './open-readings.ts'
 export { parseRangeHeader, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
-export { listDockSnapshots, listSnapshots, readLatestSnapshot, searchSnapshots } from './read-snapshots.ts'
+export {
+  listDockSnapshots,
+  listSnapshots,
+  readLatestSnapshot,
+  readListedSnapshot,
+  searchSnapshots,
+} from './read-snapshots.ts'
 export type { SnapshotContext } from './snapshot-context.ts'

@@ -1,14 +1,24 @@
-/** GET /v1/snapshots, /v1/docks/:id/snapshots, …/latest, and /api/dashboard/snapshots */
-import type { RouteQuery, routes, Snapshot, SnapshotPage, SnapshotSearchPage } from '@dock/contract'
+/** GET /v1/snapshots, /v1/docks/:id/snapshots, …/latest, and /api/dashboard/snapshots with …/:id */
+import {
+  type ListedSnapshot,
+  type RouteQuery,
+  type routes,
+  ServiceError,
+  type Snapshot,
+  type SnapshotPage,
+  type SnapshotSearchPage,
+} from '@dock/contract'
 import { decodePageCursor, encodePageCursor } from '../../database/page-cursor.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
 import { requireDock } from '../docks/index.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 import {
+  describeSnapshotRows,
   findLatestSnapshotRow,
+  findSnapshotRow,
+  type ListedSnapshotRow,
   listSnapshotRows,
   type SnapshotRow,
-  searchSnapshotRows,
 } from './snapshot-store.ts'
 
 type PageQuery = { limit: number; cursor?: string | undefined }
@@ -22,17 +32,26 @@ const view = (row: SnapshotRow): Snapshot => ({
   createdAt: row.createdAt.toISOString(),
 })
 
+const listedView = (row: ListedSnapshotRow): ListedSnapshot => ({
+  ...view(row),
+  organizationId: row.organizationId,
+  dockName: row.dockName,
+  copy: row.provenAt && {
+    provenAt: row.provenAt.toISOString(),
+    damagedAt: row.damagedAt?.toISOString() ?? null,
+  },
+})
+
 /** Reads a page of rows and the cursor of the next one. */
-const readPage = async <Row extends SnapshotRow>(
-  read: (...request: Parameters<typeof listSnapshotRows>) => Promise<Row[]>,
-  context: Pick<SnapshotContext, 'db'>,
+const readPage = async (
+  { db }: Pick<SnapshotContext, 'db'>,
   caller: Caller,
   dockId: string | null,
   query: PageQuery,
-): Promise<{ rows: Row[]; nextCursor: string | null }> => {
+): Promise<{ rows: SnapshotRow[]; nextCursor: string | null }> => {
   const after = query.cursor === undefined ? null : decodePageCursor(query.cursor)
   const request = { userId: caller.userId, dockId, after, limit: query.limit + 1 }
-  const rows = await read(context.db, request)
+  const rows = await listSnapshotRows(db, request)
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
   return {
@@ -48,7 +67,7 @@ const page = async (
   dockId: string | null,
   query: PageQuery,
 ): Promise<SnapshotPage> => {
-  const { rows, nextCursor } = await readPage(listSnapshotRows, context, caller, dockId, query)
+  const { rows, nextCursor } = await readPage(context, caller, dockId, query)
   return { snapshots: rows.map(view), nextCursor }
 }
 
@@ -58,19 +77,20 @@ export async function searchSnapshots(
   caller: Caller,
   { dockId, ...query }: RouteQuery<(typeof routes)['searchSnapshots']>,
 ): Promise<SnapshotSearchPage> {
-  const { rows, nextCursor } = await readPage(searchSnapshotRows, context, caller, dockId ?? null, query)
-  return {
-    snapshots: rows.map((row) => ({
-      ...view(row),
-      organizationId: row.organizationId,
-      dockName: row.dockName,
-      copy: row.provenAt && {
-        provenAt: row.provenAt.toISOString(),
-        damagedAt: row.damagedAt?.toISOString() ?? null,
-      },
-    })),
-    nextCursor,
-  }
+  const { rows, nextCursor } = await readPage(context, caller, dockId ?? null, query)
+  return { snapshots: (await describeSnapshotRows(context.db, rows)).map(listedView), nextCursor }
+}
+
+/** Returns a Snapshot with its Dock's name and what is known about its copy. Throws `snapshot_not_found`. */
+export async function readListedSnapshot(
+  { db }: Pick<SnapshotContext, 'db'>,
+  caller: Visitor,
+  id: string,
+): Promise<ListedSnapshot> {
+  const row = caller.admit(await findSnapshotRow(db, caller.userId, id))
+  const [described] = await describeSnapshotRows(db, [row])
+  if (!described) throw new ServiceError('snapshot_not_found')
+  return listedView(described)
 }
 
 /** Returns a page of the Snapshots of all the caller's Docks, newest first. */

@@ -54,9 +54,11 @@ export type ListedSnapshotRow = SnapshotRow & {
   damagedAt: Date | null
 }
 
-/** Like {@link listSnapshotRows}, with the names of the Docks and what is known about the copies. */
-export async function searchSnapshotRows(db: Db, request: SnapshotPageRequest): Promise<ListedSnapshotRow[]> {
-  const page = await listSnapshotRows(db, request)
+/** Adds the names of the Docks and what is known about the copies. A Snapshot that is deleted meanwhile is left out. */
+export async function describeSnapshotRows(
+  db: Db,
+  page: readonly SnapshotRow[],
+): Promise<ListedSnapshotRow[]> {
   const found = await sql<{
     id: string
     dockName: string | null
@@ -68,7 +70,6 @@ export async function searchSnapshotRows(db: Db, request: SnapshotPageRequest): 
     left join copies c on c.snapshot_id = s.id and c.verified_at is not null
     where s.id = any(${page.map(({ id }) => id)}::uuid[])`.execute(db)
   const byId = new Map(found.rows.map((row) => [row.id, row]))
-  // A Snapshot that was deleted between the two queries is left out.
   return page.flatMap((row) => {
     const more = byId.get(row.id)
     return more ? [{ ...row, ...more }] : []

@@ -1,11 +1,12 @@
 import type { DockInfo } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { seriesQuery } from '../../api/queries.ts'
+import { seriesQuery } from '../../api/dock-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Facts, Panel } from '../../components/page.tsx'
 import { Segments } from '../../components/tabs.tsx'
+import { countOf } from '../../lib/count-of.ts'
 import { formatBytes, formatSpan } from '../../lib/format.ts'
 import { UsagePlot } from './usage-plot.tsx'
 
@@ -49,7 +50,7 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
     ['Image', dock.image],
     [
       'Size',
-      `${dock.cpus} ${dock.cpus === 1 ? 'CPU' : 'CPUs'}, ${formatBytes(dock.memoryMiB * 2 ** 20)} memory, ${dock.diskGiB} GiB disk`,
+      `${countOf(dock.cpus, 'CPU')}, ${formatBytes(dock.memoryMiB * 2 ** 20)} memory, ${dock.diskGiB} GiB disk`,
     ],
     ['Environment', dock.environment],
     ['Auto-stop', dock.ttlSeconds === null ? 'never' : `after ${formatSpan(dock.ttlSeconds * 1000)}`],

@@ -1,6 +1,6 @@
 import type { TimelineEntry } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { timelineQuery } from '../../api/queries.ts'
+import { timelineQuery } from '../../api/dock-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { RelativeTime } from '../../components/time.tsx'

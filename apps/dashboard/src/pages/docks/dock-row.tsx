@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { checkboxClass } from '../../components/field.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
+import { countOf } from '../../lib/count-of.ts'
 import { isReady } from '../../lib/dock-states.ts'
 import { formatBytes, formatSpan } from '../../lib/format.ts'
 
@@ -21,7 +22,7 @@ export function DockRow(props: {
   const name = dock.name ?? dock.id
   const size = (
     <>
-      {dock.cpus} {dock.cpus === 1 ? 'CPU' : 'CPUs'} · {formatBytes(dock.memoryMiB * 2 ** 20)}
+      {countOf(dock.cpus, 'CPU')} · {formatBytes(dock.memoryMiB * 2 ** 20)}
       <span className="hidden sm:inline"> · {dock.diskGiB} GiB disk</span>
     </>
   )

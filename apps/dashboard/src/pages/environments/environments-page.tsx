@@ -12,9 +12,9 @@ import { Page, Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { countOf } from '../../lib/count-of.ts'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { reaches } from '../../lib/roles.ts'
-import { countOf } from './count-of.ts'
 
 /** The Environments of one organization. */
 export function EnvironmentsPage() {

@@ -11,7 +11,7 @@ import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { showError } from '../../components/toasts.tsx'
-import { countOf } from './count-of.ts'
+import { countOf } from '../../lib/count-of.ts'
 import type { TabProps } from './tab-props.ts'
 
 const operationEveryMs = 1_000

@@ -10,6 +10,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
+import { countOf } from '../../lib/count-of.ts'
 import { useChosenWorkspace } from '../../lib/use-chosen-workspace.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 import { InstallationForm } from './installation-form.tsx'
@@ -79,7 +80,7 @@ function Unlink({ installation, isAdmin }: { installation: Installation; isAdmin
       </Button>
       <ConfirmDialog
         title="Unlink these repositories?"
-        description={`${repos.length} repositories leave the workspace, and their Runs are stopped. You can link them again.`}
+        description={`${countOf(repos.length, 'repository leaves', 'repositories leave')} the workspace, and their Runs are stopped. You can link them again.`}
         name={visibleName(repos[0] ?? 'unlink')}
         action="Unlink"
         open={asks}

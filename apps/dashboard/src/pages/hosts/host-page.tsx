@@ -14,6 +14,7 @@ import { StateBadge } from '../../components/state-badge.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showToast } from '../../components/toasts.tsx'
+import { countOf } from '../../lib/count-of.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { LastReport } from './last-report.tsx'
 
@@ -117,7 +118,7 @@ export function HostPage() {
                 <bdi>{dock.organizationName}</bdi>
               </Cell>
               <Cell className="whitespace-nowrap text-muted">
-                {dock.cpus} CPUs, {formatBytes(dock.memoryMiB * 2 ** 20)}, {dock.diskGiB} GiB disk
+                {countOf(dock.cpus, 'CPU')}, {formatBytes(dock.memoryMiB * 2 ** 20)}, {dock.diskGiB} GiB disk
               </Cell>
               <Cell className="whitespace-nowrap text-muted">
                 <RelativeTime at={dock.stateChangedAt} />
@@ -135,7 +136,7 @@ export function HostPage() {
         onClose={() => setAsksLost(false)}
         onConfirm={async () => {
           const { docks, failedSnapshots } = await api.call('declareHostLost', { params: { id } })
-          showToast(`${docks} Docks were on it, and ${failedSnapshots} Snapshots are lost`)
+          showToast(`${countOf(docks, 'Dock')} on it, ${countOf(failedSnapshots, 'Snapshot')} lost`)
           await client.invalidateQueries({ queryKey: ['host'] })
         }}
       />

@@ -1,4 +1,4 @@
-import type { Member, Organization } from '@dock/sdk'
+import type { NamedMember, Organization } from '@dock/sdk'
 import { roles } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -12,9 +12,10 @@ import { Row } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { type Role, reaches, roleNames } from '../../lib/roles.ts'
+import { visibleName } from '../../lib/visible-text.ts'
 
 /** Says why the caller may not change or remove a member, or undefined if the caller may. */
-const whyFixed = (caller: Role, member: Member, isLastOwner: boolean): string | undefined => {
+const whyFixed = (caller: Role, member: NamedMember, isLastOwner: boolean): string | undefined => {
   if (isLastOwner) return 'An organization keeps at least one owner. Make somebody else an owner first.'
   if (member.role === 'owner' && caller !== 'owner') return 'Only an owner changes owners.'
   return undefined
@@ -23,7 +24,7 @@ const whyFixed = (caller: Role, member: Member, isLastOwner: boolean): string | 
 /** A member with a role that admins change, and a button to remove or to leave. */
 export function MemberRow(props: {
   organization: Organization
-  member: Member
+  member: NamedMember
   isSelf: boolean
   isLastOwner: boolean
 }) {
@@ -57,12 +58,13 @@ export function MemberRow(props: {
     <Row
       title={
         <>
-          {member.email}
+          <bdi className="break-words">{visibleName(member.name) || member.email}</bdi>
           {isSelf && <Badge>You</Badge>}
         </>
       }
       text={
         <>
+          {member.name && <span className="break-all">{member.email} · </span>}
           Joined <RelativeTime at={member.createdAt} />
           {isAdmin && reason && <> · {reason}</>}
         </>

@@ -1,14 +1,14 @@
 import type { SnapshotChange } from '@dock/sdk'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
-import { snapshotDiffQuery } from '../../api/snapshot-queries.ts'
+import { listedSnapshotQuery, snapshotDiffQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { nameIn, parentOf, toAddress } from '../../lib/dock-path.ts'
-import { formatBytes } from '../../lib/format.ts'
+import { formatBytes, formatMoment } from '../../lib/format.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 
 const route = getRouteApi('/shell/snapshots/$id/diff/$to')
@@ -69,6 +69,22 @@ function Row({ change, id, to }: { change: SnapshotChange; id: string; to: strin
   )
 }
 
+/** A link to a Snapshot, named by its Dock and its time. */
+function SnapshotName({ id }: { id: string }) {
+  const { data } = useQuery(listedSnapshotQuery(id))
+  return (
+    <Link to="/snapshots/$id" params={{ id }} search={{}} title={id} className="break-words underline">
+      {data ? (
+        <>
+          of <bdi>{visibleName(data.dockName ?? data.dockId)}</bdi>, {formatMoment(data.createdAt)}
+        </>
+      ) : (
+        id
+      )}
+    </Link>
+  )
+}
+
 /** What differs between two Snapshots: type, mode, owner and every byte. Nothing wakes. */
 export function DiffPage() {
   const { id, to } = route.useParams()
@@ -93,20 +109,13 @@ export function DiffPage() {
       }
     >
       <p className="m-0 text-sm text-muted">
-        From Snapshot{' '}
-        <Link to="/snapshots/$id" params={{ id }} search={{}} className="font-mono text-xs underline">
-          {id}
-        </Link>{' '}
-        to{' '}
-        <Link to="/snapshots/$id" params={{ id: to }} search={{}} className="font-mono text-xs underline">
-          {to}
-        </Link>
+        From the Snapshot <SnapshotName id={id} /> to <SnapshotName id={to} />
       </p>
       {error && <ErrorAlert error={error} />}
       <p role="status" className="m-0 text-sm">
         {hasNextPage || diff.isPending
           ? `Comparing… ${visited} files and folders so far, ${changes.length} differ`
-          : `${changes.length} of ${visited} files and folders differ.`}
+          : `${changes.length} of ${visited} files and folders ${changes.length === 1 ? 'differs' : 'differ'}.`}
       </p>
       {pages.some(({ hasUnlisted }) => hasUnlisted) && (
         <p className="m-0 text-sm text-wait">A folder has names with a line break. They are not compared.</p>

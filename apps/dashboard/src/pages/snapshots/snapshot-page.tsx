@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback } from 'react'
-import { findListedSnapshot, snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
+import { listedSnapshotQuery, snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { buttonClass } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
@@ -23,7 +23,7 @@ export function SnapshotPage() {
   const { id } = route.useParams()
   const { path: address = workFolder, file: fileAddress } = route.useSearch()
   const path = fromAddress(address)
-  const listed = findListedSnapshot(useQueryClient(), id)
+  const { data: listed } = useQuery(listedSnapshotQuery(id))
   const link = (to: string, children: ReactNode): ReactNode => (
     <Link
       to="/snapshots/$id"
@@ -44,12 +44,10 @@ export function SnapshotPage() {
         </Link>
       }
       badges={
-        listed ? (
+        listed && (
           <span className="text-xs text-muted" title={id}>
             {formatMoment(listed.createdAt)}
           </span>
-        ) : (
-          <code className="min-w-0 truncate font-mono text-xs text-muted">{id}</code>
         )
       }
       actions={
