@@ -8,7 +8,7 @@ import { eventually } from '../runs/run-proof.ts'
 
 export type LivelyGithub = {
   installationId: string
-  /** Runs: one whose agent works, one with a pull request, one that failed. */
+  /** Ids of three Runs: the agent works, a pull request is open, and the agent failed. */
   atWork: string
   proposed: string
   failed: string
