@@ -1,7 +1,7 @@
 /** Real Docks in several states, with files, processes, ports, Snapshots and a Template. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sandboxOf } from '../../crash/processes.ts'
-import { createDock, run, untilState } from '../../e2e/support/dock.ts'
+import { createDock, exec, run, untilState } from '../../e2e/support/dock.ts'
 import type { Server } from '../../e2e/support/server.ts'
 import { writeUsageHistory } from './usage-history.ts'
 
@@ -76,6 +76,8 @@ const makeBroken = async (server: Server): Promise<string> => {
     const pid = await sandboxOf(server.dataDir, id).catch(() => undefined)
     if (pid !== undefined && pid !== killed) process.kill(pid, 'SIGKILL')
     killed = pid ?? killed
+    // A sandbox that nobody uses is frozen, and a frozen process does not end. A command thaws it.
+    await exec(server, id, 'true').catch(() => undefined)
     await delay(lookEveryMs)
   }
   return id
