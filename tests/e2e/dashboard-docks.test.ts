@@ -96,7 +96,7 @@ describe('files of a Dock', () => {
     await openTab('files')
     await page.getByRole('button', { name: 'New folder' }).click()
     await page.getByLabel('Name').fill('made here')
-    await page.getByRole('button', { name: 'Make it' }).click()
+    await page.getByRole('button', { name: 'Make folder' }).click()
     await files().getByRole('link', { name: 'made here' }).waitFor()
     await act('made here', 'Rename')
     await page.getByLabel('New name').fill('renamed')

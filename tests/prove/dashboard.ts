@@ -17,7 +17,9 @@ import { inspectPage, spent } from './dashboard/inspect-page.ts'
 import { type Lively, makeLively, writeSettings } from './dashboard/lively-data.ts'
 import { type LivelyGithub, makeLivelyGithub } from './dashboard/lively-github.ts'
 import { github as pagesOfGithub } from './dashboard/pages/github.ts'
+import { runs } from './dashboard/pages/runs.ts'
 import type { Role, ShownPage } from './dashboard/pages/shown-page.ts'
+import { signedOut } from './dashboard/pages/signed-out.ts'
 import { drawer, pagesOf } from './dashboard/pages.ts'
 
 const routesFolder = new URL('../../apps/dashboard/src/routes/', import.meta.url)
@@ -131,18 +133,19 @@ try {
   print(`${seconds(performance.now() - begin)} to fill a server`)
   browser = await openChromium()
   const states = await signInAll(browser, server, lively)
-  const all = pagesOf(lively)
-  for (const path of await forgottenRoutes([...all, ...pagesOfGithub(noGithub)])) {
+  const [firstDay, open, rest] = [runs(), signedOut(lively), pagesOf(lively)]
+  for (const path of await forgottenRoutes([...firstDay, ...open, ...rest, ...pagesOfGithub(noGithub)])) {
     print(`FAILED ${path}: no page of the proof has this route`)
     tally.failed++
   }
-  await inspectAll(browser, states, all.filter(isWanted), tally)
-  if (pagesOfGithub(noGithub).some(isWanted)) {
-    const begun = performance.now()
-    const connected = await makeLivelyGithub(server, github)
-    print(`${seconds(performance.now() - begun)} to connect GitHub and start Runs`)
-    await inspectAll(browser, states, pagesOfGithub(connected).filter(isWanted), tally)
-  }
+  const inspect = (pages: readonly ShownPage[]) => inspectAll(browser!, states, pages.filter(isWanted), tally)
+  await inspect(firstDay)
+  const connects = pagesOfGithub(noGithub).some(isWanted)
+  const [connected] = await Promise.all([
+    connects ? makeLivelyGithub(server, github) : undefined,
+    inspect(open),
+  ])
+  await inspect([...(connected ? pagesOfGithub(connected) : []), ...rest])
 } finally {
   await browser?.close()
   await lively?.close()

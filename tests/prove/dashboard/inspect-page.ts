@@ -108,6 +108,8 @@ const inspectWidth = async (
   dialogs: readonly ShownDialog[],
 ): Promise<Inspection> => {
   const { width } = page.viewportSize()!
+  // The walk through the narrower page has scrolled it.
+  await page.evaluate('document.activeElement?.blur(); scrollTo(0, 0)')
   const problems = await look(page, join(folder, `${shown.name}-${width}`), true)
   if (await page.evaluate('dockProof.scrollsSideways()')) problems.push('the page scrolls sideways')
   const walk = await timed('keyboard', walkWithTab(page))

@@ -1,12 +1,10 @@
-/** Every page of the dashboard with its parts and dialogs. */
+/** Pages of the dashboard with their parts and dialogs. */
 import type { Lively } from './lively-data.ts'
 import { docks } from './pages/docks.ts'
 import { environments } from './pages/environments.ts'
 import { operators } from './pages/operators.ts'
 import { organizations } from './pages/organizations.ts'
-import { runs } from './pages/runs.ts'
 import type { ShownDialog, ShownPage } from './pages/shown-page.ts'
-import { signedOut } from './pages/signed-out.ts'
 import { snapshots } from './pages/snapshots.ts'
 import { yours } from './pages/yours.ts'
 
@@ -16,8 +14,7 @@ export const drawer: ShownDialog = {
   opener: (page) => page.getByRole('button', { name: 'Open the navigation' }),
 }
 
+/** Those of signed-in people, but for Runs and GitHub. */
 export function pagesOf(lively: Lively): ShownPage[] {
-  return [signedOut, docks, snapshots, environments, organizations, yours, runs, operators].flatMap((list) =>
-    list(lively),
-  )
+  return [docks, snapshots, environments, organizations, yours, operators].flatMap((list) => list(lively))
 }

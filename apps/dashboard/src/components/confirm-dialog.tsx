@@ -45,7 +45,11 @@ export function ConfirmDialog(props: {
         }}
       >
         <Field
-          label={`Type ${props.name} to confirm`}
+          label={
+            <>
+              Type <bdi className="rounded-sm bg-raised px-1 font-mono text-xs">{props.name}</bdi> to confirm
+            </>
+          }
           value={typed}
           autoComplete="off"
           onChange={(event) => setTyped(event.target.value)}

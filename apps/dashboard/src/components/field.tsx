@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 
-type Labels = { label: string; hint?: ReactNode; error?: string | undefined }
+type Labels = { label: ReactNode; hint?: ReactNode; error?: string | undefined }
 
 /** The look of everything that takes text or a choice. What takes none looks flat. */
 export const controlClass =

@@ -10,7 +10,7 @@ export type RowMenuItem =
 /** A small button of a row that opens its actions. An item with `href` downloads what it leads to. */
 export function RowMenu({ label, items }: { label: string; items: readonly RowMenuItem[] }) {
   const trigger = (
-    <IconButton label={label} className="size-8">
+    <IconButton label={label}>
       <Ellipsis size={16} aria-hidden="true" />
     </IconButton>
   )

@@ -40,7 +40,7 @@ export function docks({ shop, report, broken, template }: Lively): ShownPage[] {
     {
       ...{ name: 'dock-files', as: 'admin', path: `/docks/${shop}?tab=files`, shows: 'README.md' },
       dialogs: [
-        dialog('dock-files-new-folder', 'New folder', 'Make it'),
+        dialog('dock-files-new-folder', 'New folder', 'Make folder'),
         dialog('dock-files-menu', 'Actions for README.md', 'Rename'),
       ],
     },

@@ -1,4 +1,4 @@
-/** Runs, and the connection to GitHub. The server of the proof has no App, so these pages are those of the first day. */
+/** Runs and GitHub on the first day: the server of the proof has no App until these are seen. */
 import { nowhere, type ShownPage } from './shown-page.ts'
 
 export function runs(): ShownPage[] {

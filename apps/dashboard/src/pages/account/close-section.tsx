@@ -21,7 +21,10 @@ export function CloseSection({ email }: { email: string }) {
           Your API keys are revoked, and your SSH keys and all sessions are removed. Reopening brings none
           back.
         </li>
-        <li>Other members keep the organizations that you share. You must not be the only owner of one.</li>
+        <li>
+          Other members keep the organizations that you share. If you are the only owner of one, make somebody
+          else an owner first.
+        </li>
       </ul>
       <Button look="danger" className="justify-self-start" onClick={() => setAsks(true)}>
         Close account

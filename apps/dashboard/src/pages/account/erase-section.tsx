@@ -16,8 +16,8 @@ export function EraseSection() {
           Organizations that have only you are deleted, with all Docks, Snapshots and Environments in them.
         </li>
         <li>
-          Docks that you made in shared organizations stay with them, without your name. You must not be the
-          only owner of one.
+          Docks that you made in shared organizations stay with them, without your name. If you are the only
+          owner of one, make somebody else an owner first.
         </li>
       </ul>
       <Button look="danger" className="justify-self-start" onClick={() => setAsks(true)}>

@@ -45,6 +45,7 @@ export function DockRow(props: {
           <bdi>{name}</bdi>
         </Link>
         <p className="m-0 truncate text-xs text-muted">
+          {dock.setupStatus === 'failed' && <span className="text-bad">setup failed · </span>}
           <span className="hidden sm:inline">{dock.image}</span>
           <span className="hidden sm:inline 2xl:hidden"> · </span>
           <span className="2xl:hidden">{size}</span>

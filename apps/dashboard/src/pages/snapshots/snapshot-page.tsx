@@ -119,7 +119,7 @@ function Folder(props: { id: string; path: string; link: (path: string, children
                     items={[{ label: 'Download', href: snapshotFileUrl(id, place) }]}
                   />
                 ) : (
-                  <span className="w-8 shrink-0" />
+                  <span className="size-9 shrink-0" />
                 )}
               </EntryRow>
             )

@@ -34,7 +34,7 @@ export function FolderDialogs(props: {
       <InputDialog
         title="New folder"
         label="Name"
-        action="Make it"
+        action="Make folder"
         onClose={onClose}
         onSubmit={async (name) => props.onMkdir(requireName(name))}
       />

@@ -87,7 +87,7 @@ export function ProcessRow(props: {
             ]}
           />
         ) : (
-          <span className="w-8 shrink-0" />
+          <span className="size-9 shrink-0" />
         )}
       </div>
       {props.isShown && props.children}
