@@ -55,7 +55,7 @@ export function TerminalView(props: { dockId: string; processId: string; isShown
     <div hidden={!isShown}>
       <div
         ref={box}
-        className="h-[min(65vh,40rem)] overflow-hidden rounded-md border border-line bg-[#0d1117] p-2"
+        className="h-[min(65vh,40rem)] md:h-[max(20rem,calc(100dvh-17.5rem))] overflow-hidden rounded-md border border-line bg-[#0d1117] p-2"
       />
       <p ref={hint} tabIndex={-1} className="m-0 mt-2 rounded text-xs text-muted">
         Tab goes to the shell. Shift-Escape leaves the terminal.

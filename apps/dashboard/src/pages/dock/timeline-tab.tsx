@@ -12,7 +12,7 @@ const reasons: Readonly<Record<string, string>> = {
   stop: 'stopped it',
   stopped: 'its disk was captured',
   ttl: 'its auto-stop timer ran out',
-  started: 'its machine runs',
+  started: 'it is ready',
   runtime_up: 'its machine runs',
   repositories: 'repositories are being cloned',
   host_silent: 'its host stopped reporting',
