@@ -7,10 +7,12 @@ import { configQuery, meQuery } from '../../api/queries.ts'
 import { ErrorAlert, Notice } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { WorkspaceSelect } from '../../components/workspace-select.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useChosenWorkspace } from '../../lib/use-chosen-workspace.ts'
 import { visibleName } from '../../lib/visible-text.ts'
@@ -25,6 +27,7 @@ export function GithubPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const { workspaces, workspace, isAdmin } = useChosenWorkspace(search.workspace)
+  const { hasNone } = useCurrentOrganization()
   const { data: me } = useQuery(meQuery)
   const { data: config } = useQuery(configQuery)
   const { data, error } = useQuery(installationsQuery(workspace?.id))
@@ -55,7 +58,8 @@ export function GithubPage() {
         onChoose={(id) => void navigate({ to: '/github', search: { workspace: id } })}
       />
       {error && <ErrorAlert error={error} />}
-      {!data && !error && <Skeleton />}
+      {hasNone && <NoOrganization things="Repositories" />}
+      {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (
         <Empty
           title="No repository is linked"

@@ -8,12 +8,14 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { NoOrganization } from '../../components/no-organization.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
 import { WorkspaceSelect } from '../../components/workspace-select.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { useChosenWorkspace } from '../../lib/use-chosen-workspace.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 import { runStates, stateNames, stateTones } from './run-texts.ts'
@@ -21,6 +23,7 @@ import { StartRunDialog } from './start-run-dialog.tsx'
 
 const route = getRouteApi('/shell/runs')
 const rowHeight = 60
+const text = 'An agent works on an issue in a Dock, and opens a draft pull request for you to review.'
 
 function Row({ run }: { run: Run }) {
   return (
@@ -50,6 +53,7 @@ export function RunsPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const { workspaces, workspace, isAdmin } = useChosenWorkspace(search.workspace)
+  const { hasNone } = useCurrentOrganization()
   const [limit, setLimit] = useState(runsPageSize)
   const [starts, setStarts] = useState(false)
   const installations = useQuery(installationsQuery(workspace?.id))
@@ -63,10 +67,16 @@ export function RunsPage() {
   }
   const hasFilter = search.state !== undefined || search.repo !== undefined
   const error = runs.error ?? installations.error
+  if (hasNone)
+    return (
+      <Page title="Runs" text={text}>
+        <NoOrganization things="Runs" />
+      </Page>
+    )
   return (
     <Page
       title="Runs"
-      text="An agent works on an issue in a Dock, and opens a draft pull request for you to review."
+      text={text}
       actions={
         isAdmin &&
         repos.length > 0 && (
