@@ -32,12 +32,19 @@ export function GithubPage() {
   const { data: config } = useQuery(configQuery)
   const { data, error } = useQuery(installationsQuery(workspace?.id))
   const { busy, run } = useAction()
+  const needsApp = config?.githubAppConfigured === false
   const connect = workspace && (
     <Button
       look="primary"
       busy={busy === 'link'}
       disabled={!isAdmin || config?.githubAppConfigured !== true}
-      title={isAdmin ? undefined : 'Only admins of the organization link repositories.'}
+      title={
+        isAdmin
+          ? needsApp
+            ? 'This instance has no GitHub App yet.'
+            : undefined
+          : 'Only admins of the organization link repositories.'
+      }
       onClick={() => void run('link', () => startLink(workspace.id))}
     >
       Connect repositories
@@ -49,7 +56,7 @@ export function GithubPage() {
       text="Repositories of a workspace. People who may write to one mention the App in an issue, and an agent works on it."
       actions={data && data.length > 0 && connect}
     >
-      {config?.githubAppConfigured === false && !me?.instanceAdmin && (
+      {needsApp && !me?.instanceAdmin && (
         <Notice tone="wait">This instance has no GitHub App. Ask the people who run it to make one.</Notice>
       )}
       <WorkspaceSelect
@@ -64,7 +71,11 @@ export function GithubPage() {
         <Empty
           title="No repository is linked"
           icon={<FolderGit2 size={18} />}
-          text="GitHub asks you who you are. Then you choose among the repositories that you administer."
+          text={
+            needsApp && me?.instanceAdmin
+              ? 'Make the GitHub App of this instance first, below. Then you choose among the repositories that you administer.'
+              : 'GitHub asks you who you are. Then you choose among the repositories that you administer.'
+          }
         >
           {connect}
         </Empty>
