@@ -16,7 +16,7 @@
     element.checkVisibility({ visibilityProperty: true }) &&
     element.getClientRects().length > 0 &&
     element.closest('[inert], [aria-hidden=true]') === null
-  const isReachable = (element) => element.tabIndex >= 0 && !element.disabled && isShown(element)
+  const isReachable = (element) => element.tabIndex >= 0 && !element.matches(':disabled') && isShown(element)
   const dialog = () => [...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1)
 
   const nameOf = (element) => {
