@@ -120,6 +120,7 @@ export async function interruptAtEach(
   world: CrashWorld,
   kills: readonly Kill[],
   work: Promise<unknown>,
+  patienceMs = hitMsMax,
 ): Promise<void> {
   let endedAt = Number.POSITIVE_INFINITY
   const ended = (): void => {
@@ -137,7 +138,7 @@ export async function interruptAtEach(
         if (!hit && Date.now() - endedAt > afterResponseMsMax) throw new Error(`${places} was not reached`)
         return hit ?? null
       },
-      hitMsMax,
+      patienceMs,
     )
     left.delete(kill)
     await killWhilePaused(world, held, kill)

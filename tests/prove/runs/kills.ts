@@ -2,7 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Run } from '@dock/contract'
 import { interruptAtEach, type Kill } from '../../crash/crash-case.ts'
-import { type Asked, countAtGithub, eventually, oneOfEach, type RunProof, rounds } from './run-proof.ts'
+import {
+  type Asked,
+  countAtGithub,
+  eventually,
+  lastingMs,
+  oneOfEach,
+  type RunProof,
+  rounds,
+} from './run-proof.ts'
 
 const lines = 20
 /** Long enough that kills while it is followed hit it. */
@@ -85,7 +93,12 @@ export async function proveSaga(proof: RunProof, count: number, executionTarget:
       }
     })()
     const checked = begun.then(() => Promise.all(asks.map((asked) => problemsOf(proof, asked))))
-    const [killed, found] = await Promise.allSettled([interruptAtEach(server, kills, checked), checked])
+    const killing = interruptAtEach(server, kills, checked, lastingMs).catch(async (error: unknown) => {
+      // A place that is passed later would pause the server for good.
+      await faults.clear()
+      throw error
+    })
+    const [killed, found] = await Promise.allSettled([killing, checked])
     if (killed.status === 'rejected') problems.push(String(killed.reason))
     if (found.status === 'rejected') problems.push(String(found.reason))
     else problems.push(...found.value.flat())

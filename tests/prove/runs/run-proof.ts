@@ -47,7 +47,8 @@ export type AskOptions = {
 
 /** A repository admits ten Runs an hour. */
 const asksPerRepository = 10
-const lastingMs = 180_000
+/** How long the proof waits for an event, also on a busy machine. */
+export const lastingMs = 180_000
 
 /** Waits until `ask` returns something other than null. Failures of a server that restarts do not matter. */
 export async function eventually<T>(
