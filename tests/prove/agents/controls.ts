@@ -24,11 +24,16 @@ export async function proveControls(
         .slice(0, log.indexOf(`== ${name}`))
         .split('\n== ')
         .at(-1) ?? ''
-    proof.check(
-      `control: started as usual, ${name} asks the address of the repository`,
-      urls.some((url) => url.startsWith(path)),
-      `${[...new Set(urls)].join(' ')}, ran: ${own.match(/\S+-ran/g)?.join(' ') ?? 'nothing'}, it said ${own.replaceAll('\n', ' ').slice(-300)}`,
-    )
+    const ran = own.match(/\S+-ran/g) ?? []
+    const said = `${[...new Set(urls)].join(' ')}, ran: ${ran.join(' ')}, it said ${own.replaceAll('\n', ' ').slice(-300)}`
+    proof.check(`control: started as usual, ${name} runs programs of the repository`, ran.length > 0, said)
+    // Codex takes servers of tools from a repository, but no address of a model.
+    if (name !== 'codex')
+      proof.check(
+        `control: started as usual, ${name} asks the address of the repository`,
+        urls.some((url) => url.startsWith(path)),
+        said,
+      )
   }
   await elsewhere.forget()
   await proof.stop(run).catch(() => undefined)
