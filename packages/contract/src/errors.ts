@@ -175,7 +175,10 @@ export const errorCodes = {
   api_key_not_found: { status: 404, message: 'There is no such API key. List your keys.' },
   api_key_limit_reached: { status: 409, message: 'You already have 20 active API keys. Revoke one first.' },
   ssh_key_not_found: { status: 404, message: 'There is no such SSH key. List your keys.' },
-  ssh_key_exists: { status: 409, message: 'This SSH key is already added. Use it, or add another.' },
+  ssh_key_exists: {
+    status: 409,
+    message: 'This SSH key is in your account or in another one already. Add a different key.',
+  },
   ssh_key_limit_reached: { status: 409, message: 'You already have 20 SSH keys. Delete one first.' },
   provider_keys_not_found: {
     status: 404,

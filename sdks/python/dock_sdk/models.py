@@ -829,6 +829,15 @@ class MoveDockFileBody(_MoveDockFileBodyKeys, _MoveDockFileBodyRequired, total=F
     overwrite: bool
 
 
+class NamedMember(TypedDict):
+    userId: str
+    email: str
+    role: Role
+    createdAt: str
+    updatedAt: str
+    name: str
+
+
 class Notification(TypedDict):
     id: str
     eventId: str

@@ -16,7 +16,7 @@ export type Entrance = {
 )
 
 /**
- * Returns null if nobody has added the key, or nobody who has may run commands in a Dock of this name. So the client
+ * Returns null if nobody has added the key, or its person may run commands in no Dock of this name. So the client
  * tries its next key, and strangers cannot tell the two cases apart.
  */
 export async function findEntrance(
@@ -24,21 +24,14 @@ export async function findEntrance(
   userName: string,
   fingerprint: string,
 ): Promise<Entrance | null> {
-  const holders = await keys.find(fingerprint)
-  const found = await findNamedDocks(
-    docks.db,
-    holders.map(({ caller }) => caller.userId),
-    userName,
-  )
-  for (const holder of holders) {
-    const { caller } = holder
-    const own = found.filter(({ userId }) => userId === caller.userId)
-    const [dock, other] = own.some(({ fullName }) => fullName === userName)
-      ? own.filter(({ fullName }) => fullName === userName)
-      : own
-    if (!dock) continue
-    if (!other) return { caller, holder, userName, dock }
-    return { caller, holder, userName, namesakes: own.map(({ fullName }) => fullName) }
-  }
-  return null
+  const holder = await keys.find(fingerprint)
+  if (!holder) return null
+  const { caller } = holder
+  const found = await findNamedDocks(docks.db, caller.userId, userName)
+  const [dock, other] = found.some(({ fullName }) => fullName === userName)
+    ? found.filter(({ fullName }) => fullName === userName)
+    : found
+  if (!dock) return null
+  if (!other) return { caller, holder, userName, dock }
+  return { caller, holder, userName, namesakes: found.map(({ fullName }) => fullName) }
 }

@@ -1,4 +1,4 @@
-/** Finds the people who have added a public key, for the SSH gateway, and records when a key was last used. */
+/** Finds the person who has added a public key, for the SSH gateway, and records when a key was last used. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { type Caller, personColumns, personOf } from '../accounts/index.ts'
@@ -7,8 +7,8 @@ import { type Caller, personColumns, personOf } from '../accounts/index.ts'
 export type SshKeyHolder = { caller: Caller; lastUsedAt: Date | null }
 
 export type SshKeyAccess = {
-  /** Returns the people with an open account who have added this key. Several people may share a key. */
-  find(fingerprint: string): Promise<SshKeyHolder[]>
+  /** Returns the person with an open account who has added this key, or null. */
+  find(fingerprint: string): Promise<SshKeyHolder | null>
   /** Updates `lastUsedAt` of a key, at most once a minute. The caller does not wait for it. */
   recordUse(holder: SshKeyHolder): void
 }
@@ -26,22 +26,20 @@ export function createSshKeyAccess({
 }): SshKeyAccess {
   return {
     find: async (fingerprint) => {
-      const rows = await db
+      const row = await db
         .selectFrom('ssh_keys')
         .innerJoin('users', 'users.id', 'ssh_keys.user_id')
         .where('ssh_keys.fingerprint', '=', fingerprint)
         .where('users.closed_at', 'is', null)
         .where('users.erased_at', 'is', null)
         .select(['ssh_keys.id as key_id', 'ssh_keys.last_used_at', ...personColumns])
-        .orderBy('ssh_keys.id')
-        .execute()
-      return rows.map((row) => {
-        const { userId, email, emailVerified, instanceAdmin } = personOf(row)
-        return {
-          caller: { kind: 'ssh_key', credentialId: row.key_id, userId, email, emailVerified, instanceAdmin },
-          lastUsedAt: row.last_used_at,
-        }
-      })
+        .executeTakeFirst()
+      if (!row) return null
+      const { userId, email, emailVerified, instanceAdmin } = personOf(row)
+      return {
+        caller: { kind: 'ssh_key', credentialId: row.key_id, userId, email, emailVerified, instanceAdmin },
+        lastUsedAt: row.last_used_at,
+      }
     },
     recordUse: ({ caller, lastUsedAt }) => {
       const now = clock.now()

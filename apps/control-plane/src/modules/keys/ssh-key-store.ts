@@ -17,10 +17,11 @@ export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
     .execute()
 }
 
+/** Inserts a key. Returns undefined if this or another account has it. */
 export function insertSshKey(
   tx: Tx,
   values: { userId: string; name: string; key: SshPublicKey; now: Date },
-): Promise<SshKeyRow> {
+): Promise<SshKeyRow | undefined> {
   return tx
     .insertInto('ssh_keys')
     .values({
@@ -32,8 +33,9 @@ export function insertSshKey(
       last_used_at: null,
       created_at: values.now,
     })
+    .onConflict((conflict) => conflict.column('fingerprint').doNothing())
     .returningAll()
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
 }
 
 /** Deletes a user's SSH key. Returns false if the user has no key with this id. */

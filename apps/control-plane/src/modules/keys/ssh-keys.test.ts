@@ -29,7 +29,7 @@ const list = async (key = person.apiKey): Promise<SshKey[]> =>
 /** Inserts keys directly, so that they do not count towards the rate limit. */
 const seed = (count: number) =>
   sql`insert into ssh_keys (id, user_id, name, public_key, fingerprint, created_at)
-    select gen_random_uuid(), ${person.userId}, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n, now()
+    select gen_random_uuid(), ${person.userId}, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n || ${person.userId}::text, now()
     from generate_series(1, ${count}) n`.execute(server.database.db)
 
 it('are added, listed newest first, and deleted', async () => {
@@ -51,17 +51,32 @@ it('are added, listed newest first, and deleted', async () => {
     )
 })
 
-it('are added once per user even with another comment, and several users may add the same key', async () => {
+it('are added once even with another comment, and belong to one account', async () => {
   const key = newKey()
   expect((await add(key)).status).toBe(201)
   const again = await add(`${key.split(' ').slice(0, 2).join(' ')} elsewhere`)
   expect([again.status, again.body.code]).toEqual([409, 'ssh_key_exists'])
   const other = await addPerson(server)
-  expect((await add(key, other.apiKey)).status).toBe(201)
+  const taken = await add(key, other.apiKey)
+  expect([taken.status, taken.body.code]).toEqual([409, 'ssh_key_exists'])
+  await add(newKey(), other.apiKey)
   const [theirs] = await list(other.apiKey)
   expect(
     (await server.call('DELETE', `/v1/ssh-keys/${theirs!.id}`, undefined, person.apiKey)).body.code,
   ).toBe('ssh_key_not_found')
+  const [ours] = await list()
+  await server.call('DELETE', `/v1/ssh-keys/${ours!.id}`, undefined, person.apiKey)
+  expect((await add(key, other.apiKey)).status).toBe(201)
+})
+
+it('are added by one of two people who add the same key concurrently', async () => {
+  const [key, other] = [newKey(), await addPerson(server)]
+  const answers = await whileLocked(
+    server.database,
+    { lock: 'select 1 from users for update', waiting: 2 },
+    () => Promise.all([add(key), add(key, other.apiKey)]),
+  )
+  expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([201, 'ssh_key_exists'])
 })
 
 it('are added once when the same key is added concurrently', async () => {

@@ -7,7 +7,6 @@ import { refusesSecrets } from './environment-gate.ts'
 export type NamedDock = {
   id: string
   organizationId: string
-  userId: string
   /** `name.workspace.organization`, which names one Dock of the instance. */
   fullName: string
 }
@@ -16,11 +15,11 @@ export type NamedDock = {
 const namesakesMax = 20
 
 /**
- * Returns the Docks of this name that any of the people may run commands in, at most 20. A short name can match Docks of
- * several workspaces.
+ * Returns the Docks of this name that the person may run commands in, at most 20. A short name can match Docks of several
+ * workspaces.
  */
-export async function findNamedDocks(db: Db, userIds: readonly string[], name: string): Promise<NamedDock[]> {
-  if (userIds.length === 0 || name === '') return []
+export async function findNamedDocks(db: Db, userId: string, name: string): Promise<NamedDock[]> {
+  if (name === '') return []
   const lower = name.toLowerCase()
   const fullName = sql<string>`d.name || '.' || w.slug || '.' || o.slug`
   const isNamed = isUuid(lower)
@@ -28,12 +27,12 @@ export async function findNamedDocks(db: Db, userIds: readonly string[], name: s
     : sql`(d.name = ${name} or d.name || '.' || w.slug = ${name} or ${fullName} = ${name})`
   return (
     await sql<NamedDock>`
-      select d.id, d.organization_id as "organizationId", m.user_id as "userId", ${fullName} as "fullName"
+      select d.id, d.organization_id as "organizationId", ${fullName} as "fullName"
       from memberships m
       join organizations o on o.id = m.organization_id
       join docks d on d.organization_id = m.organization_id
       join workspaces w on w.id = d.workspace_id
-      where m.user_id = any(${userIds}::uuid[]) and ${isNamed} and not ${refusesSecrets}
-      order by d.name = ${name} desc, d.created_at, d.id, m.user_id limit ${namesakesMax}`.execute(db)
+      where m.user_id = ${userId} and ${isNamed} and not ${refusesSecrets}
+      order by d.name = ${name} desc, d.created_at, d.id limit ${namesakesMax}`.execute(db)
   ).rows
 }

@@ -8,7 +8,7 @@ import { sshKeyView } from '../ssh-key-view.ts'
 import { parseSshPublicKey } from '../ssh-public-key.ts'
 
 /**
- * Adds a public key with which the caller can connect to Docks over SSH.
+ * Adds a public key with which the caller can connect to Docks over SSH. It must belong to no account yet.
  * Throws `validation_error`, `ssh_key_exists` and `ssh_key_limit_reached`.
  */
 export async function addSshKey(
@@ -22,9 +22,11 @@ export async function addSshKey(
   return withTransaction(context.db, async (tx) => {
     await lockKeyOwner(tx, userId)
     const present = await listSshKeyRows(tx, userId)
-    if (present.some(({ fingerprint }) => fingerprint === key.fingerprint))
-      throw new ServiceError('ssh_key_exists')
-    if (present.length >= limits.sshKeysPerUserMax) throw new ServiceError('ssh_key_limit_reached')
-    return sshKeyView(await insertSshKey(tx, { userId, name: body.name, key, now: context.clock.now() }))
+    const isPresent = present.some(({ fingerprint }) => fingerprint === key.fingerprint)
+    if (!isPresent && present.length >= limits.sshKeysPerUserMax)
+      throw new ServiceError('ssh_key_limit_reached')
+    const added = await insertSshKey(tx, { userId, name: body.name, key, now: context.clock.now() })
+    if (!added) throw new ServiceError('ssh_key_exists')
+    return sshKeyView(added)
   })
 }
