@@ -1,10 +1,12 @@
 /** Every command with `--json`: what it prints parses, and so do its errors, with the exit code of docs/cli.md. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '@dock/contract'
 import { startControlPlaneWithHost } from '@dock/testkit'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { commands } from '../../apps/cli/src/commands.ts'
+import { ranges } from '../../apps/cli/src/docks/sizes.ts'
 import { type Cli, type CliOptions, createCli } from '../e2e/support/run-cli.ts'
 
 let server: Awaited<ReturnType<typeof startControlPlaneWithHost>>
@@ -43,9 +45,16 @@ const rows = (home: CliOptions): readonly Row[] => [
     'ps web',
     'logs web',
     'stats web',
-    'ssh web',
+    'ssh --print web',
   ),
-  ...plain('config-ssh --yes', 'port expose web 3000', 'port ls web', 'open web 3000', 'port close web 3000'),
+  ...plain(
+    'config-ssh --print',
+    'config-ssh --yes',
+    'port expose web 3000',
+    'port ls web',
+    'open web 3000',
+    'port close web 3000',
+  ),
   ...plain('branch web copy', 'stop web', 'snapshot ls web', 'snapshot tree SNAPSHOT', 'resume web'),
   ['snapshot cat SNAPSHOT /etc/hostname'],
   ['snapshot get SNAPSHOT /etc/hostname got'],
@@ -120,6 +129,15 @@ it('prints JSON, and errors as JSON', { timeout: 120_000 }, async () => {
   )
 })
 
+it('refuses the sizes and times that the contract refuses', () => {
+  const known = {
+    ...{ cpus: limits.cpus, memoryMiB: limits.memoryMiB, diskGiB: limits.diskGiB },
+    ...{ ttlSeconds: limits.ttlSeconds, timeoutSeconds: limits.processes.timeoutSeconds },
+  }
+  for (const [name, { min, max }] of Object.entries(ranges))
+    expect(known[name as keyof typeof known], name).toMatchObject({ min, max })
+})
+
 it('reports errors of every command as JSON', { timeout: 120_000 }, async () => {
   const wrong: [string, number][] = [
     ...commands
@@ -138,7 +156,12 @@ it('reports errors of every command as JSON', { timeout: 120_000 }, async () => 
       5,
     ]),
     ...['nonsense', 'port web 3000', 'create --memory x'].map((line): [string, number] => [line, 2]),
-    ['create --memory 999G', 1],
+    ...['create --memory 999G', 'exec --timeout 0s web -- true', 'exec --timeout 99999d web -- true'].map(
+      (line): [string, number] => [line, 2],
+    ),
+    ...['--bogus', 'forward web 80:90:100', `workspace create ${'w'.repeat(300)}`].map(
+      (line): [string, number] => [line, 2],
+    ),
   ]
   const ended = await Promise.all(
     Array.from({ length: 4 }, async (_, lane) => {

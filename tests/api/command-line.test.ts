@@ -113,6 +113,26 @@ it('makes no Dock if it could not write .dock', async () => {
   expect(await cli.json('ls')).toHaveLength(before.length)
 })
 
+it('asks for a correction if .dock is broken', async () => {
+  await mkdir(here('broken'))
+  await writeFile(here('broken/.dock'), 'one\ntwo\n')
+  const { code, stderr } = await cli.run(['exec', '--json', '--', 'true'], { cwd: here('broken') })
+  expect([code, JSON.parse(stderr).error.code]).toEqual([2, 'dock_file'])
+})
+
+it('asks for the deletion in the words that were typed', async () => {
+  await cli.run(['create', 'my web'])
+  const { code, stderr } = await cli.run(['rm', 'my web', '--no-input'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Delete my web with all Snapshots?')])
+})
+
+it('runs the command of ssh with --json too', async () => {
+  await writeFile(here('ssh'), '#!/bin/sh\nexit 5\n', { mode: 0o755 })
+  const env = { PATH: `${here()}:${cli.env.PATH}` }
+  const { code, stdout } = await cli.run(['--json', 'ssh', dock, '--', 'exit', '5'], { env })
+  expect([code, stdout]).toEqual([5, ''])
+})
+
 it('keeps a configuration of ssh that it cannot read', async () => {
   await mkdir(join(cli.folder, 'home/.ssh/config'))
   const { code, stderr } = await cli.run(['config-ssh', '--yes'])

@@ -8,15 +8,14 @@ import type { Scenario } from './typescript.ts'
 const checkout = new URL('../../', import.meta.url).pathname
 const patience = { timeout: 110_000 }
 
-/** Connects a client of the official SDK to the command `dock mcp`. */
-export async function connectStdio({
-  baseUrl,
-  apiKey,
-  home,
-}: Pick<ScenarioRun, 'baseUrl' | 'apiKey' | 'home'>): Promise<Client> {
+/** Connects a client of the official SDK to the command `dock mcp`, by default of the sources. */
+export async function connectStdio(
+  { baseUrl, apiKey, home }: Pick<ScenarioRun, 'baseUrl' | 'apiKey' | 'home'>,
+  program = `${checkout}apps/cli/src/main.ts`,
+): Promise<Client> {
   const client = new Client({ name: 'scenario', version: '1' })
   const env = { PATH: process.env.PATH ?? '', HOME: home, DOCK_URL: baseUrl, DOCK_API_KEY: apiKey }
-  const args = [`${checkout}apps/cli/src/main.ts`, 'mcp']
+  const args = [program, 'mcp']
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'inherit' }))
   return client
 }

@@ -11,7 +11,7 @@ export const runners: readonly [name: string, run: Runner][] = [
   ['Python SDK', program('/usr/bin/python3', 'tests/clients/python-sync.py')],
   ['Python SDK in asyncio', program('/usr/bin/python3', 'tests/clients/python-asyncio.py')],
   ['command line', commandLine],
-  ['MCP stdio', mcp(connectStdio)],
+  ['MCP stdio', mcp((run) => connectStdio(run))],
   ['MCP HTTP', mcp(connectHttp)],
 ]
 

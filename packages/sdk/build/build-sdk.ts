@@ -34,7 +34,7 @@ const withEndingsOfJavaScript = async (folder: string): Promise<void> => {
 
 const writeTypes = async (folder: string): Promise<void> => {
   const draft = join(folder, 'draft')
-  await run(join(checkout, 'node_modules/.bin/tsc'), [
+  const args = [
     ...['--declaration', '--emitDeclarationOnly', '--noEmit', 'false', '--outDir', draft],
     ...[
       '--rootDir',
@@ -45,7 +45,9 @@ const writeTypes = async (folder: string): Promise<void> => {
     ],
     ...['--target', 'esnext', '--module', 'nodenext', '--allowImportingTsExtensions', '--types', 'node'],
     ...['--ignoreConfig', join(checkout, 'packages/sdk/src/index.ts')],
-  ])
+  ]
+  // `--types` are looked for from the folder that it is started in.
+  await run(join(checkout, 'node_modules/.bin/tsc'), args, { cwd: checkout })
   await cp(join(draft, 'sdk/src'), join(folder, 'types'), { recursive: true })
   await rm(draft, { recursive: true })
   await withEndingsOfJavaScript(join(folder, 'types'))

@@ -32,7 +32,7 @@ export const configSsh: Command = {
     const before = await readConfig(file)
     const hosts = sshHosts(await withLongNames(client, sorted), ownHosts(before))
     const text = sshConfig(context.env, target, hosts)
-    if (input.has('print')) return void process.stdout.write(text)
+    if (input.has('print')) return context.out.result({ config: text }, () => context.out.stdout.write(text))
     const folder = dirname(file)
     // The second one is where ssh keeps the keys of the gateway. Who never ran dock login has none.
     for (const each of [folder, configFolder(context.env)])

@@ -228,7 +228,10 @@ export const rm: Command = {
     const client = await context.client()
     const named = await Promise.all(input.rest.map((name) => dockByName(client, name)))
     const docks = [...new Map(named.map((dock) => [dock.id, dock])).values()]
-    const names = docks.map(nameOf).join(', ')
+    // What the person typed: they know it, and the name of a Dock may be any text.
+    const typed = (dock: DockInfo): string =>
+      input.rest[named.findIndex(({ id }) => id === dock.id)] ?? nameOf(dock)
+    const names = docks.map(typed).join(', ')
     await context.confirm(`Delete ${names} with all Snapshots?`)
     const ends = await context.out.wait(
       `Deleting ${names}`,
@@ -239,7 +242,7 @@ export const rm: Command = {
       deleted.map(({ id, name }) => ({ id, name, deleted: true })),
       () => {
         if (!context.out.isQuiet && deleted.length > 0)
-          context.out.line(`Deleted ${deleted.map(nameOf).join(', ')}.`)
+          context.out.line(`Deleted ${deleted.map(typed).join(', ')}.`)
       },
     )
     // The others are deleted all the same; the first failure is the result.

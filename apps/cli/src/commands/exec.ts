@@ -1,6 +1,6 @@
 import { Dock } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
-import { readVariables, secondsOf, variableFlag } from '../docks/sizes.ts'
+import { ranges, readVariables, secondsOf, variableFlag } from '../docks/sizes.ts'
 import type { Command } from '../program/command.ts'
 import { exitCodes } from '../program/exit-codes.ts'
 import { UsageError } from '../program/failures.ts'
@@ -17,7 +17,9 @@ const optionsOf = (input: Input, env: Readonly<Record<string, string | undefined
   return {
     ...(input.list('env').length > 0 ? { env: readVariables(input, env) } : {}),
     ...(cwd === undefined ? {} : { cwd: cwd.startsWith('/') ? cwd : `/home/user/work/${cwd}` }),
-    ...(timeout === undefined ? {} : { timeoutSeconds: secondsOf('timeout', timeout) }),
+    ...(timeout === undefined
+      ? {}
+      : { timeoutSeconds: secondsOf('timeout', timeout, ranges.timeoutSeconds) }),
   }
 }
 
@@ -46,13 +48,13 @@ export const exec: Command = {
   async run(context, input) {
     if (input.rest.length === 0)
       throw new UsageError('The command is missing. Write: dock exec DOCK -- COMMAND')
+    const options = optionsOf(input, context.env)
     const isTerminal = input.has('tty')
     const pty = isTerminal ? terminalSize() : undefined
     const info = await findDock(context, input.optional('DOCK'))
     const client = await context.client()
     const dock = new Dock(client, info)
     const command = shellLine(input.rest)
-    const options = optionsOf(input, context.env)
     return explainStopped(client, info, async () => {
       if (input.has('detach') || pty) {
         // Nobody reads the output of a detached process now.

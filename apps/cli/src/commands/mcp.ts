@@ -8,8 +8,8 @@ export const mcp: Command = {
     'An agent starts this program itself. It acts with your key. How to add it to agents: docs/mcp.md.',
   examples: ['claude mcp add dock -- dock mcp'],
   async run(context) {
-    const client = await context.client()
+    const { url, apiKey } = await context.connection()
     const { serveMcpOverStdio } = await import('@dock/mcp/stdio')
-    await serveMcpOverStdio(client)
+    await serveMcpOverStdio(url, apiKey)
   },
 }

@@ -61,7 +61,9 @@ const close: Command = {
 }
 
 const forwardSpec = (text: string): string => {
-  const [local, remote] = text.split(':') as [string, string?]
+  const [local, remote, ...more] = text.split(':') as [string, ...string[]]
+  if (more.length > 0)
+    throw new UsageError(`${JSON.stringify(text)} is neither PORT nor LOCAL:PORT, for example 8080:80.`)
   return `127.0.0.1:${portOf(local)}:localhost:${portOf(remote ?? local)}`
 }
 

@@ -35,7 +35,7 @@ export const ssh: Command = {
       ...(input.has('agent') ? ['-A'] : []),
     ]
     const args = [...sshArguments(context.env, target, info.id, more), ...input.rest]
-    if (input.has('print') || context.out.isJson) {
+    if (input.has('print')) {
       context.out.result({ program: 'ssh', arguments: args }, () =>
         context.out.line(['ssh', ...args].join(' ')),
       )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Input } from '../program/input.ts'
 import { pick } from './pick.ts'
 import { parsePlace } from './place.ts'
-import { readSizes, readVariables } from './sizes.ts'
+import { ranges, readSizes, readVariables, secondsOf } from './sizes.ts'
 
 const docks = [
   { id: '11111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa', name: 'web' },
@@ -53,6 +53,19 @@ it('reads sizes and times', () => {
   })
   for (const wrong of [{ memory: ['4X'] }, { disk: ['512M'] }, { ttl: ['5'] }, { cpus: ['two'] }])
     expect(() => readSizes(input(wrong as Record<string, string[]>))).toThrow('needs')
+})
+
+it('refuses what the service would refuse, in the words of the flag', () => {
+  for (const [flags, limit] of [
+    [{ memory: ['9999G'] }, '--memory must be 512M to 256G.'],
+    [{ memory: ['1M'] }, '--memory'],
+    [{ disk: ['3T'] }, '--disk must be 1G to 2T.'],
+    [{ cpus: ['65'] }, '--cpus must be 1 to 64.'],
+    [{ ttl: ['5s'] }, '--ttl must be 1m to 30d, or none.'],
+  ] as [Record<string, string[]>, string][])
+    expect(() => readSizes(input(flags))).toThrow(limit)
+  expect(() => secondsOf('timeout', '0s', ranges.timeoutSeconds)).toThrow('--timeout must be 1s to 30d.')
+  expect(secondsOf('timeout', '30d', ranges.timeoutSeconds)).toBe(2_592_000)
 })
 
 it('reads variables', () => {

@@ -11,6 +11,23 @@ export const sizeFlags: readonly Flag[] = [
   { name: 'ttl', value: 'TIME', about: 'stop it after this time, for example 45m, 8h or 2d; none: never' },
 ]
 
+type Range = { min: number; max: number; words: string }
+
+/** What the service takes, so that a wrong line is refused in the words of its flags. A test compares them with the contract. */
+export const ranges = {
+  cpus: { min: 1, max: 64, words: '1 to 64' },
+  memoryMiB: { min: 512, max: 262_144, words: '512M to 256G' },
+  diskGiB: { min: 1, max: 2048, words: '1G to 2T' },
+  ttlSeconds: { min: 60, max: 2_592_000, words: '1m to 30d, or none' },
+  timeoutSeconds: { min: 1, max: 2_592_000, words: '1s to 30d' },
+} as const
+
+/** Returns the value if it is in the range. */
+const within = (flag: string, value: number, { min, max, words }: Range): number => {
+  if (value < min || value > max) throw new UsageError(`--${flag} must be ${words}.`)
+  return value
+}
+
 const factors = { m: 1, g: 1024, t: 1024 * 1024 } as const
 
 /** Returns mebibytes for `4G`, `512M` or `512MiB`. */
@@ -24,12 +41,13 @@ const mebibytesOf = (flag: string, text: string): number => {
 
 const seconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** Returns seconds for `90s`, `45m`, `8h` or `2d`. */
-export function secondsOf(flag: string, text: string): number {
+/** Returns seconds for `90s`, `45m`, `8h` or `2d`, if they are in the range. */
+export function secondsOf(flag: string, text: string, range?: Range): number {
   const [, digits, unit] = /^(\d{1,8})([smhd])$/.exec(text) ?? []
   if (digits === undefined)
     throw new UsageError(`--${flag} needs a time such as 45m, 8h or 2d, not ${JSON.stringify(text)}.`)
-  return Number(digits) * seconds[unit as keyof typeof seconds]
+  const value = Number(digits) * seconds[unit as keyof typeof seconds]
+  return range ? within(flag, value, range) : value
 }
 
 export type Sizes = { cpus?: number; memoryMiB?: number; diskGiB?: number; ttlSeconds?: number | null }
@@ -46,10 +64,14 @@ export function readSizes(input: Input): Sizes {
   if (diskMiB !== undefined && diskMiB % 1024 !== 0)
     throw new UsageError('--disk needs whole gibibytes, for example 20G.')
   return {
-    ...(cpus === undefined ? {} : { cpus }),
-    ...(memory === undefined ? {} : { memoryMiB: mebibytesOf('memory', memory) }),
-    ...(diskMiB === undefined ? {} : { diskGiB: diskMiB / 1024 }),
-    ...(ttl === undefined ? {} : { ttlSeconds: ttl === 'none' ? null : secondsOf('ttl', ttl) }),
+    ...(cpus === undefined ? {} : { cpus: within('cpus', cpus, ranges.cpus) }),
+    ...(memory === undefined
+      ? {}
+      : { memoryMiB: within('memory', mebibytesOf('memory', memory), ranges.memoryMiB) }),
+    ...(diskMiB === undefined ? {} : { diskGiB: within('disk', diskMiB / 1024, ranges.diskGiB) }),
+    ...(ttl === undefined
+      ? {}
+      : { ttlSeconds: ttl === 'none' ? null : secondsOf('ttl', ttl, ranges.ttlSeconds) }),
   }
 }
 

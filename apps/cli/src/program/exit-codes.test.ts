@@ -13,6 +13,7 @@ it.each([
   [api('unauthorized', 401), 4, 4],
   [api('session_required', 403), 4, 4],
   [api('forbidden', 403), 1, 255],
+  [api('validation_error', 400), 2, 2],
   [api('dock_not_found', 404), 5, 5],
   [api('snapshot_not_found', 404), 5, 5],
   [new DockError('not_found', ''), 5, 5],

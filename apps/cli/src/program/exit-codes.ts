@@ -27,6 +27,7 @@ const byCode: Readonly<Record<string, number>> = {
   dock_not_found: exitCodes.notFound,
   not_found: exitCodes.notFound,
   name_ambiguous: exitCodes.usage,
+  validation_error: exitCodes.usage,
 }
 
 const byStatus: Readonly<Record<number, number>> = {

@@ -3,7 +3,11 @@ import { DockError } from '@dock/sdk'
 
 /** The command line is written wrong, or cannot mean one thing. */
 export class UsageError extends Error {
-  readonly code = 'usage'
+  readonly code: string
+  constructor(message: string, code = 'usage') {
+    super(message)
+    this.code = code
+  }
 }
 
 /** No key is known for the service. */

@@ -73,6 +73,8 @@ describe('a wrong line', () => {
     ['lss', 'There is no command "lss". Did you mean "ls"?'],
     ['port web 3000', 'write: dock port expose web 3000'],
     ['port', 'dock port needs a verb: ls, expose.'],
+    ['--bogus', 'There is no flag --bogus. See dock --help.'],
+    ['--profile', '--profile needs a value: NAME.'],
     ['ls --jsn', 'There is no flag --jsn. Did you mean "--json"?'],
     ['ls --state', '--state needs a value: STATE.'],
     ['ls --state=redy', '--state must be ready, idle. Did you mean "ready"?'],

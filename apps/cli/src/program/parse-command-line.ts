@@ -154,8 +154,11 @@ export function parseCommandLine(commands: readonly Command[], words: readonly s
     const next = first.find((token) => token.kind === 'positional' && !pathTokens.includes(token))
     const word = next?.kind === 'positional' ? next.value : undefined
     if (isAsked('version') && path.length === 0) return { kind: 'version' }
-    if (isAsked('help') || word === 'help' || (path.length === 0 && word === undefined))
+    if (isAsked('help') || word === 'help') return { kind: 'help', path }
+    if (path.length === 0 && word === undefined) {
+      readFlags(first, globalFlags, 'dock')
       return { kind: 'help', path }
+    }
     throw unknownCommand(commands, path, word)
   }
   if (isAsked('help')) return { kind: 'help', path }

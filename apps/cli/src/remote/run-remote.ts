@@ -73,7 +73,8 @@ export async function runRemote(
   const ending = new AbortController()
   const { signal } = ending
   const { stdout } = globalThis.process
-  const broken = new Promise<never>((_, reject) => stdout.on('error', reject))
+  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>()
+  stdout.on('error', breakOff)
   try {
     const received: Received = { stdout: 0, stderr: 0, lastAt: Date.now() }
     const input = isInput ? sendInput(client, { id: info.id, pid: process.id }, signal) : undefined
@@ -92,6 +93,7 @@ export async function runRemote(
     return brokenPipeExitCode
   } finally {
     stopPassing()
+    stdout.off('error', breakOff)
     ending.abort()
   }
 }

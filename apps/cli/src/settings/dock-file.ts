@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { LocalError } from '../program/failures.ts'
+import { UsageError } from '../program/failures.ts'
 
 const bytesMax = 1024
 
@@ -13,7 +13,7 @@ const openFile = async (path: string): Promise<FileHandle | undefined> => {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENXIO'].includes(code)) return undefined
-    throw new LocalError('dock_file', `${path} cannot be read (${code}). Name the Dock, or correct the file.`)
+    throw new UsageError(`${path} cannot be read (${code}). Name the Dock, or correct the file.`, 'dock_file')
   }
 }
 
@@ -26,15 +26,15 @@ const readFrom = async (path: string): Promise<string | undefined> => {
     if (!stats.isFile()) return undefined
     const user = process.getuid?.()
     if (user !== undefined && stats.uid !== user && stats.uid !== 0)
-      throw new LocalError(
-        'dock_file_of_another_user',
+      throw new UsageError(
         `${path} belongs to another user, who could lead your commands to another Dock. Name the Dock yourself.`,
+        'dock_file_of_another_user',
       )
     if (stats.size > bytesMax)
-      throw new LocalError('dock_file', `${path} is too long: it holds the name of one Dock.`)
+      throw new UsageError(`${path} is too long: it holds the name of one Dock.`, 'dock_file')
     const name = (await file.readFile('utf8')).trim()
     if (name === '' || name.includes('\n'))
-      throw new LocalError('dock_file', `${path} must hold the name of one Dock.`)
+      throw new UsageError(`${path} must hold the name of one Dock.`, 'dock_file')
     return name
   } finally {
     await file.close()

@@ -130,6 +130,9 @@ describe('reading a file', () => {
     expect(await code(join(folder, 'loop'))).toBe('conflict')
     expect(await code(join(folder, 'file/below'))).toBe('conflict')
     expect(await code(`/${'x'.repeat(300)}`)).toBe('validation_error')
+    symlinkSync('/dev/null', join(folder, 'to-device'))
+    for (const path of ['/dev/null', join(folder, 'pipe'), join(folder, 'to-device')])
+      expect((await outcome(get(path, asTar)))[1], path).toBe('not_a_regular_file')
     const said = (await (await get(folder)).json()) as { message: string }
     expect(said.message).toContain('Accept: application/x-tar')
   })

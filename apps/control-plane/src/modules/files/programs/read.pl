@@ -10,6 +10,8 @@ if ($as_tar) {
   }
   else {
     lstat $path or refuse($!, 'path');
+    # A link that leads nowhere is packed as it is.
+    refuse(0, 'special') if -e $path && !-f _;
     ($what) = $path =~ m{([^/]+)/*\z}s;
     $what = "./$what";
     chdir parent_of($path) or refuse($!, 'path');
