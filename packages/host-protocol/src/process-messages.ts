@@ -32,6 +32,12 @@ export const openProcess = z
 export type OpenProcess = z.infer<typeof openProcess>
 
 /**
+ * The query of the CONNECT. With `waitsForOutputs`, the process is over when the program has ended and no process holds
+ * its outputs any more; without it, the outputs end with the program. An older agent ignores what it does not know here.
+ */
+export const processQuery = z.object({ waitsForOutputs: z.literal('1').optional() })
+
+/**
  * `exitCode` is null if a signal ended the program, which `signal` then names. Both are null if the Dock ended first, or
  * the end is unknown.
  */

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
 import { type ExecRequest, type RuntimeDriver, SandboxGone, type SandboxSpec } from '@dock/runtime'
 import { describeDriver } from '@dock/runtime/conformance'
@@ -183,12 +184,18 @@ if (runsc && rootfs) {
           driver.openProcess!(handle, { ...request('echo here; sleep 8884'), ...(pty ? { pty } : {}) }),
         ),
       )
-      for (const { stdout } of opened) await once(stdout!, 'data')
+      const waiting = await driver.openProcess!(handle, {
+        ...request('sleep 8885 & echo here'),
+        waitsForOutputs: true,
+      })
+      for (const { stdout } of [...opened, waiting]) await once(stdout!, 'data')
+      await waiting.exited
       process.kill(Number(handle.data.pid), 'SIGKILL')
       for (const each of opened) {
         await expect(each.exited).rejects.toThrow(SandboxGone)
         for (const stream of [each.stdout, each.stderr]) stream?.resume()
       }
+      expect(await Promise.all([text(waiting.stdout!), text(waiting.stderr!)])).toEqual(['', ''])
       await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
       await driver.destroy(handle)
     })

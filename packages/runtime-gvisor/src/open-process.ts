@@ -50,7 +50,9 @@ export async function openProcess(
     const reference = { pid, mark, ...(pty ? { pty: true as const } : {}) }
     request.onStarted?.(reference)
     const exited = waitForEnd(sandbox, started, pid, pty !== undefined).finally(() => {
-      streams?.finish()
+      // In a sandbox that is gone, nobody holds them.
+      if (request.waitsForOutputs && sandbox.isAlive) streams?.closeInput()
+      else streams?.finish()
       sandbox.underWay.delete(mark)
     })
     // The caller may ask for the end later.

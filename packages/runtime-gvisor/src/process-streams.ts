@@ -41,6 +41,11 @@ export class ProcessStreams {
   finish(): void {
     this.stdout.endAfterContent()
     this.stderr?.endAfterContent()
+    this.closeInput()
+  }
+
+  /** Call it instead of {@link finish} if the outputs are to go on until no process holds them any more. */
+  closeInput(): void {
     this.stdin.destroy()
   }
 

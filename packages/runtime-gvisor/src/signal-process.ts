@@ -20,7 +20,8 @@ const signalMs = 10_000
 
 /**
  * Arguments: pid, marked bounding set, signal, `process`, `group` or `attached`, and 1 for a pseudo-terminal. The bounding set proves
- * that the pid is not another process by now. A program that was started from outside leads a process group; on a
+ * that the pid is not another process by now; once a program has ended, that the members of its group are not others.
+ * A program that was started from outside leads a process group; on a
  * pseudo-terminal, the child of the given process does.
  *
  * The hang-up of a terminal also reaches its foreground. gVisor tells nobody which group that is. These shells pass a
@@ -30,8 +31,11 @@ const signalMs = 10_000
  * Streams from outside the sandbox are the only descriptors whose link begins with `host:`.
  */
 const signalProgram = `
-lines=() caps=
-{ mapfile -t lines <"/proc/$1/status"; } 2>/dev/null
+lines=() caps= proof=$1
+if [ "$4 $5" = "attached 0" ] && [ ! -e "/proc/$1" ]; then
+  proof=$(/usr/bin/pgrep --oldest --pgroup "$1") || exit 0
+fi
+{ mapfile -t lines <"/proc/$proof/status"; } 2>/dev/null
 for line in "\${lines[@]}"; do
   case $line in CapBnd:*) caps=\${line##*[[:space:]]} ;; esac
 done

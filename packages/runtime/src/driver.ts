@@ -155,7 +155,7 @@ export type SignalName = keyof typeof signalNumbers
 /**
  * `group`: the process group of the program. With a pseudo-terminal, HUP to a group also reaches the group in the
  * foreground of the terminal, as the hang-up of a terminal does. `attached`: as `group`, but without a pseudo-terminal only
- * the program and what holds one of its streams. A server whose output goes elsewhere is not attached.
+ * the program and what holds one of its streams, also after the end of the program. A server whose output goes elsewhere is not attached.
  */
 export type SignalTarget = 'process' | 'group' | 'attached' | 'tree'
 
@@ -174,13 +174,15 @@ export type ProcessRequest = {
    * result are then null. The caller may close its descriptors once the process is open.
    */
   descriptors?: readonly [number, number, number]
+  /** Lets the outputs end when nobody holds them any more, which may be long after the end of the program. */
+  waitsForOutputs?: boolean
   /** Called once when the process has started, so that the caller can store the reference. */
   onStarted?: (reference: ExecReference) => void
 }
 
 /**
  * A running process with streams. Back-pressure goes both ways: a program blocks while its output is not read. The
- * outputs end with the program, even if processes that it left behind keep them open.
+ * outputs end with the program, even if processes that it left behind keep them open, unless the request says otherwise.
  */
 export type OpenProcess = {
   reference: ExecReference

@@ -7,6 +7,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SshClient } from './ssh-client.ts'
 import { type SshWorld, startSshWorld } from './ssh-world.ts'
 
+/** For a busy machine. */
+const patiently = { timeout: 60_000 }
+
 let world: SshWorld
 let client: SshClient
 let port: number
@@ -23,6 +26,8 @@ beforeEach(async () => {
 })
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
+const numbers = (count: number): string =>
+  `${Array.from({ length: count }, (_, index) => index + 1).join('\n')}\n`
 const ssh = (...args: string[]) => client.ssh(dockId, ...args)
 
 /** Makes a tree with names and bytes that a careless copy changes. Returns the sum of all files. */
@@ -82,7 +87,7 @@ describe('a command', () => {
   it('writes to both outputs at once, more than fits into the window, without losing a byte', async () => {
     const count = 300_000
     const ended = await ssh(`seq 1 ${count} & seq 1 ${count} >&2; wait`)
-    const expected = sha256(`${Array.from({ length: count }, (_, index) => index + 1).join('\n')}\n`)
+    const expected = sha256(numbers(count))
     expect([sha256(ended.stdout), sha256(ended.stderr)]).toEqual([expected, expected])
   })
 
@@ -133,6 +138,77 @@ describe('a command', () => {
     await expect.poll(() => isAlive(other)).toBe(false)
     expect(isAlive(daemon)).toBe(true)
     process.kill(daemon, 'SIGKILL')
+  })
+})
+
+describe('a command that leaves a process behind', () => {
+  it('ends when nobody holds its outputs any more, with the exit code of the program', async () => {
+    const child = client.start('ssh', [
+      ...[...client.options(), '-l', dockId, '127.0.0.1'],
+      `mkfifo go-${dockId}; (read -r line <go-${dockId}; seq 200000; echo late >&2) & echo hi; exit 7`,
+    ])
+    let [stdout, stderr] = ['', '']
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    const ended = once(child, 'close')
+    await expect.poll(() => stdout, patiently).toBe('hi\n')
+    await writeFile(join(fakeProcessFolder(), `go-${dockId}`), 'go\n')
+    expect((await ended)[0]).toBe(7)
+    expect([sha256(stdout.slice(3)), stderr]).toEqual([sha256(numbers(200_000)), 'late\n'])
+  })
+
+  it.each([
+    ['a pipeline in the background', 'seq 200000 | cat & exit 0'],
+    ['a substituted process', 'exec > >(cat); seq 200000'],
+  ])('loses nothing of %s', async (_, command) => {
+    const ended = await ssh(command)
+    expect([ended.code, sha256(ended.stdout)]).toEqual([0, sha256(numbers(200_000))])
+  })
+
+  it('ends at once if the output of that process goes elsewhere', async () => {
+    const ended = await ssh('sleep 300 >/dev/null 2>&1 </dev/null & echo $!')
+    expect(ended.code).toBe(0)
+    process.kill(Number(ended.stdout), 'SIGKILL')
+  })
+
+  it('hangs that process up when the client leaves', async () => {
+    const child = client.start('ssh', [
+      ...[...client.options(), '-l', dockId, '127.0.0.1'],
+      'sleep 300 & echo $! $$',
+    ])
+    let seen = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      seen += text
+    })
+    await expect.poll(() => seen, patiently).toContain('\n')
+    const [holder, program] = seen.split(' ').map(Number) as [number, number]
+    await expect.poll(() => isAlive(program), patiently).toBe(false)
+    expect(isAlive(holder)).toBe(true)
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(holder), patiently).toBe(false)
+  })
+
+  it('ends for a client that no longer reads, when that process has gone', async () => {
+    const command = `'sleep 300 & echo $! >pid-${dockId}; yes'`
+    const piped = `ssh ${client.options().join(' ')} -l ${dockId} 127.0.0.1 ${command} | head -n 1`
+    const child = client.start('bash', ['-c', piped])
+    child.stdout.resume()
+    const ended = once(child, 'close')
+    const pid = async (): Promise<number> =>
+      Number(await readFile(join(fakeProcessFolder(), `pid-${dockId}`), 'utf8').catch(() => '0'))
+    await expect.poll(pid, patiently).toBeGreaterThan(0)
+    process.kill(await pid(), 'SIGKILL')
+    await ended
+  })
+
+  it('ends on a terminal with the program, as terminals do', async () => {
+    const ended = await ssh('-tt', 'setsid sleep 300 & echo $!')
+    expect(ended.code).toBe(0)
+    process.kill(Number(ended.stdout), 'SIGKILL')
   })
 })
 

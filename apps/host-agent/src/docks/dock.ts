@@ -7,7 +7,13 @@ import type * as protocol from '@dock/host-protocol'
 import { loadKept } from '../kept-processes/adopt-kept.ts'
 import { createKeptCommands, type KeptCommands } from '../kept-processes/kept-commands.ts'
 import { connectPort } from '../ports/connect-port.ts'
-import { type DockProcess, openProcess, resizeProcess, signalProcess } from '../processes/open-process.ts'
+import {
+  type DockProcess,
+  openProcess,
+  type ProcessOptions,
+  resizeProcess,
+  signalProcess,
+} from '../processes/open-process.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
@@ -125,8 +131,12 @@ export class Dock {
     resizeTerminal(this.#state, terminalId, size)
   }
 
-  openProcess(processId: string, request: protocol.OpenProcess): Promise<DockProcess> {
-    return openProcess(this.#state, processId, request)
+  openProcess(
+    processId: string,
+    request: protocol.OpenProcess,
+    options: ProcessOptions,
+  ): Promise<DockProcess> {
+    return openProcess(this.#state, processId, request, options)
   }
 
   resizeProcess(processId: string, size: protocol.TerminalSize): void {

@@ -46,13 +46,18 @@ export function createConnectHandler({
     connection: protocol.IncomingConnection,
     dock: Dock,
     name: string,
+    query: unknown,
   ): Promise<void> => {
+    const { waitsForOutputs } = parse(protocol.processQuery, query)
     const message = await connection.readMessage(protocol.openProcessBytesMax).catch((error: Error) => {
       throw new AgentRefusal('invalid', error.message)
     })
     precedence.take()
     connection.beginDialBack()
-    const opened = await dock.openProcess(parseUuid(name), parse(protocol.openProcess, parseJson(message)))
+    const request = parse(protocol.openProcess, parseJson(message))
+    const opened = await dock.openProcess(parseUuid(name), request, {
+      waitsForOutputs: waitsForOutputs !== undefined,
+    })
     if (connection.gone.aborted) return opened.hangUp()
     pipeProcess(opened, await connection.acceptByDialBack(), precedence)
   }

@@ -1,4 +1,6 @@
 /** A process of a Dock with streams: a program of its user that ends when it wants, or when its sandbox ends. */
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import {
   attachedProcessesMax,
   type OpenProcess as OpenProcessRequest,
@@ -14,7 +16,10 @@ import { formatOutOfMemory } from '../docks/out-of-memory.ts'
 
 export type DockProcess = {
   opened: OpenProcess
-  /** Resolves when the program has ended, with nulls if the Dock ended first. Never rejects. */
+  /**
+   * Resolves when the program has ended, and its outputs too if it waits for them, with nulls if the Dock ended first.
+   * Never rejects.
+   */
   ended: Promise<ProcessEnd>
   /** Returns the line that the owner must read after the output: that processes were killed for memory. Otherwise null. */
   lastLine(end: ProcessEnd): string | null
@@ -22,8 +27,8 @@ export type DockProcess = {
   hangUp(): Promise<void>
 }
 
-/** `descriptors` become the program's streams, as in the driver's request. */
-export type ProcessOptions = Pick<ProcessRequest, 'descriptors'>
+/** As in the driver's request. A process that waits for its outputs counts as attached until they have ended. */
+export type ProcessOptions = Pick<ProcessRequest, 'descriptors' | 'waitsForOutputs'>
 
 const unknownEnd: ProcessEnd = { exitCode: null, signal: null }
 
@@ -57,10 +62,10 @@ export async function openProcess(
     processes.set(processId, { sandbox, opened })
     const ended = opened.exited
       .then(
-        ({ killedForMemory, ...end }): ProcessEnd => ({
-          ...end,
-          ...(killedForMemory && { killedForMemory: [...killedForMemory] }),
-        }),
+        async ({ killedForMemory, ...end }): Promise<ProcessEnd> => {
+          if (options.waitsForOutputs) await Promise.all([isOver(opened.stdout), isOver(opened.stderr)])
+          return { ...end, ...(killedForMemory && { killedForMemory: [...killedForMemory] }) }
+        },
         () => unknownEnd,
       )
       .finally(close)
@@ -83,6 +88,11 @@ export async function openProcess(
     close()
     throw error
   }
+}
+
+/** Resolves when the output has ended or was closed. */
+const isOver = async (output: Readable | null): Promise<void> => {
+  if (output) await finished(output).catch(() => undefined)
 }
 
 /** Resizes the terminal of a process. Does nothing if it has ended, is being started, or has no terminal. */

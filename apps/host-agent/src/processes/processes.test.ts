@@ -36,11 +36,11 @@ type Seen = { stdout: string; stderr: string; end: ProcessEnd | null }
 type Opened = { stream: Duplex; seen: Seen; id: string; leave(): void }
 
 /** The control plane's side of a connection. Throws the code of a refusal. */
-const open = async (request: object, id = newUuid(), dock = dockId): Promise<Opened> => {
+const open = async (request: object, id = newUuid(), dock = dockId, query = ''): Promise<Opened> => {
   const [near, far] = duplexPair()
   let refusal = ''
   const connection: IncomingConnection = {
-    target: new URL(`/docks/${dock}/processes/${id}`, 'http://agent'),
+    target: new URL(`/docks/${dock}/processes/${id}?${query}`, 'http://agent'),
     gone: new AbortController().signal,
     accept: () => far,
     readMessage: (bytesMax) => readMessage(far, bytesMax),
@@ -138,6 +138,51 @@ test('a connection that ends without the end of the input is a hang-up, as is on
   rmSync(folder, { recursive: true })
 })
 
+/** Leaves a process behind that holds the outputs, and returns its pid when the program has ended. */
+const leaveHolder = async (): Promise<Opened & { holder: number }> => {
+  const opened = await open({ command: 'sleep 60 & echo $! $$' }, newUuid(), dockId, 'waitsForOutputs=1')
+  await expect.poll(() => opened.seen.stdout, patiently).toContain('\n')
+  const [holder = 0, program = 0] = opened.seen.stdout.split(' ').map(Number)
+  await expect.poll(() => isAlive(program), patiently).toBe(false)
+  return { ...opened, holder }
+}
+const isIdle = () => [...host.agent.docks.live()].some((dock) => dock.idle !== null)
+
+test('a process that waits for its outputs is attached until nobody holds them', async () => {
+  const { seen, holder } = await leaveHolder()
+  expect([isIdle(), seen.end]).toEqual([false, null])
+  process.kill(holder)
+  await expect.poll(() => seen.end, patiently).toEqual({ exitCode: 0, signal: null })
+  expect(isIdle()).toBe(true)
+})
+
+test('a process that waits for its outputs ends with its Dock', async () => {
+  const { seen, holder } = await leaveHolder()
+  host.driver.kill(dockId)
+  await expect.poll(() => seen.end, patiently).toEqual({ exitCode: 0, signal: null })
+  process.kill(holder)
+})
+
+test('a broken connection hangs up what holds the outputs of a program that has ended', async () => {
+  const { leave, holder } = await leaveHolder()
+  leave()
+  await expect.poll(() => isAlive(holder), patiently).toBe(false)
+  await expect.poll(isIdle, patiently).toBe(true)
+})
+
+test('a closed output is not waited for', async () => {
+  const { stream, seen } = await open(
+    { command: 'sleep 60 2>/dev/null & echo $!' },
+    newUuid(),
+    dockId,
+    'waitsForOutputs=1',
+  )
+  await expect.poll(() => seen.stdout, patiently).toContain('\n')
+  stream.write(encodeFrame('closeStdout', Buffer.alloc(0)))
+  await expect.poll(() => seen.end, patiently).toEqual({ exitCode: 0, signal: null })
+  process.kill(Number(seen.stdout))
+})
+
 test('a Dock that stops ends its processes without a code', async () => {
   const { seen } = await open({ argv: ['sleep', '60'] })
   host.driver.kill(dockId)
@@ -160,7 +205,6 @@ test('a reader that never reads blocks the writer, and gets every byte later', a
 })
 
 test('the Dock is in use while a process runs, and until it was hung up', async () => {
-  const isIdle = () => [...host.agent.docks.live()].some((dock) => dock.idle !== null)
   const { leave } = await open({ argv: ['sleep', '60'] })
   expect(isIdle()).toBe(false)
   leave()

@@ -1,4 +1,6 @@
 /** Processes with streams. These tests also run on a driver without a shell of its own, if its processes have one. */
+
+import { randomUUID } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -143,6 +145,40 @@ export function describeProcesses(subject: Subject): void {
       expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
       expect(await isAlive(pid)).toBe(true)
       await output(`kill ${pid}`)
+    })
+
+    test('waits for its outputs, if asked: they end when no process holds them', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const fifo = `/tmp/go-${randomUUID()}`
+      const opened = await bash(
+        `mkfifo ${fifo}; (read -r line <${fifo}; seq 200000; echo late >&2) & echo first; exit 7`,
+        { waitsForOutputs: true },
+      )
+      const { stdout, stderr } = streamsOf(opened)
+      expect(await firstLine(stdout)).toBe('first')
+      expect(await opened.exited).toEqual({ exitCode: 7, signal: null })
+      const rest = Promise.all([text(stdout), text(stderr)])
+      await output(`echo go >${fifo}; rm ${fifo}`)
+      const [numbers, late] = await rest
+      expect([numbers.length, numbers.slice(-7), late]).toEqual([1_288_895, '200000\n', 'late\n'])
+    })
+
+    test('that has ended is hung up with what holds its outputs in its group', async ({ skip }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const opened = await bash(
+        'sleep 9931 & one=$!; setsid sleep 9932 & two=$!; sleep 9933 >/dev/null 2>&1 & echo $one $two $!',
+        { waitsForOutputs: true },
+      )
+      const { stdout, stderr } = streamsOf(opened)
+      stderr.resume()
+      const [attached = '', daemon = '', other = ''] = (await firstLine(stdout)).split(' ')
+      expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
+      expect(await isAlive(attached)).toBe(true)
+      await signal(opened, 'HUP', 'attached')
+      await expect.poll(() => isAlive(attached), patiently).toBe(false)
+      expect([await isAlive(daemon), await isAlive(other)]).toEqual([true, true])
+      await output(`kill ${daemon} ${other}`)
+      expect(await text(stdout)).toBe('')
     })
 
     test('gets a signal with what is attached to its streams, and without other programs of its group', async ({

@@ -47,7 +47,7 @@ export async function openFakeProcess(
   isConfined = false,
 ): Promise<RemoteProcess> {
   const folder = fakeProcessFolder()
-  const { command, argv, env = {}, pty } = request
+  const { command, argv, env = {}, pty, waitsForOutputs = false } = request
   const cwd = request.cwd === undefined || request.cwd === dockHome ? folder : request.cwd
   const wanted = argv ?? (command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command])
   const local = await openLocalProcess(
@@ -56,6 +56,7 @@ export async function openFakeProcess(
       env: { HOME: folder, USER: 'user', SHELL: '/bin/bash', PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
       cwd: isConfined ? folder : cwd,
       ...(pty ? { pty } : {}),
+      waitsForOutputs,
     },
     id,
   ).catch((error: unknown) => {

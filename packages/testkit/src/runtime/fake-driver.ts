@@ -2,6 +2,7 @@
  * The in-memory runtime of all tests; it passes the conformance suite. A sandbox can be killed; each call can be made
  * to fail or to wait. Commands print `out`, apart from `echo …`, `exit N`, and `sleep …`, which runs until it is ended.
  */
+import { finished } from 'node:stream/promises'
 import { newUuid } from '@dock/foundation'
 import type { ExecReference, ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import {
@@ -124,10 +125,10 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       void sandbox.dead.then(kill)
       request.onStarted?.(reference)
       const gone = sandbox.dead.then(() => find(handle) && opened.exited)
-      const exited = Promise.race([opened.exited, gone]).finally(() => {
-        commands.delete(reference.mark)
-        localProcesses.delete(reference.mark)
-      })
+      const exited = Promise.race([opened.exited, gone]).finally(() => void commands.delete(reference.mark))
+      void sandbox.dead.then(() => exited.catch(() => undefined)).then(opened.finish)
+      const outputs = [opened.stdout, opened.stderr].map((each) => each && finished(each))
+      void Promise.allSettled([exited, ...outputs]).then(() => localProcesses.delete(reference.mark))
       for (const each of [gone, exited]) each.catch(() => undefined)
       return { ...opened, exited }
     },

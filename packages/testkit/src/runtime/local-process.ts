@@ -19,6 +19,8 @@ const run = promisify(execFile)
 export type LocalProcess = OpenProcess & {
   /** With a pseudo-terminal, the program on it gets the signal. */
   signal(name: SignalName, target: SignalTarget): Promise<void>
+  /** Ends the outputs, even if a process still holds them. */
+  finish(): void
 }
 
 /** Starts the program as this process's user. Throws ExecRefused if the program or the folder does not exist. */
@@ -26,7 +28,7 @@ export async function openLocalProcess(
   request: Omit<ProcessRequest, 'uid' | 'gid' | 'onStarted'>,
   mark: string,
 ): Promise<LocalProcess> {
-  const { pty, cwd, descriptors } = request
+  const { pty, cwd, descriptors, waitsForOutputs } = request
   const { argv, env } = pty ? ptyProgram(request.argv, request.env, pty) : request
   const streams = descriptors ? null : new ProcessStreams({ isTerminal: pty !== undefined })
   const links = await Promise.all(
@@ -39,7 +41,8 @@ export async function openLocalProcess(
   streams?.closeTheirs()
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => {
-      streams?.finish()
+      if (waitsForOutputs) streams?.closeInput()
+      else streams?.finish()
       if (signal) resolve({ exitCode: null, signal: signal.replace('SIG', '') })
       else resolve(pty ? processEndOf(code!) : { exitCode: code, signal: null })
     })
@@ -58,6 +61,7 @@ export async function openLocalProcess(
     stdout: streams?.stdout ?? null,
     stderr: streams?.stderr ?? null,
     exited,
+    finish: () => streams?.finish(),
     resize: (cols, rows) => {
       if (pty)
         execFile('/bin/bash', ['-c', resizeProgram, 'resize', `${pid}`, `${cols}`, `${rows}`], () => {})

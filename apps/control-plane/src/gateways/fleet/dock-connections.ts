@@ -83,12 +83,14 @@ export function createDockConnections(
         callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options),
       )
     },
-    openProcess: async (hostId, dockId, { env = {}, ...request }) => {
+    openProcess: async (hostId, dockId, { env = {}, waitsForOutputs, ...request }) => {
       const id = newUuid()
       const path = `/docks/${dockId}/processes/${id}`
       const message = openProcess.parse({ ...request, env })
       const first = encodeMessage(Buffer.from(JSON.stringify(message)))
-      const socket = await connectApart(hostId, path, {}, { first })
+      const socket = await connectApart(hostId, path, waitsForOutputs ? { waitsForOutputs: 1 } : {}, {
+        first,
+      })
       const post = async <Body extends z.ZodType>(verb: string, schema: Body, body: z.input<Body>) => {
         const options = { timeoutMs: controlTimeoutMs }
         const answer = z.looseObject({})

@@ -97,6 +97,15 @@ describe.each([
     expect(await opened.exited).toEqual({ exitCode: 3, signal: null })
   })
 
+  it('waits for those who hold its outputs, if asked', async () => {
+    const command = '(sleep 1; seq 100000) & exit 3'
+    const [waiting, other] = await Promise.all([open({ command, waitsForOutputs: true }), open({ command })])
+    for (const { stderr } of [waiting, other]) stderr.resume()
+    const [numbers, nothing] = await Promise.all([text(waiting.stdout), text(other.stdout)])
+    expect([numbers.length, nothing]).toEqual([588_895, ''])
+    expect(await waiting.exited).toEqual({ exitCode: 3, signal: null })
+  })
+
   it('is refused before anything runs, with the code of the host', async () => {
     await expect(open({ argv: ['/no/such'] })).rejects.toMatchObject({ code: 'exec_refused' })
     await expect(open({ argv: ['true'], cwd: '/no/such' })).rejects.toThrow(HostRefused)

@@ -68,6 +68,8 @@ export function runProgram(
       ...(size === undefined ? {} : { pty: size }),
       env: environment,
       cwd: home,
+      // As OpenSSH's server: a terminal ends with its program, pipes with the last process that holds them.
+      waitsForOutputs: size === undefined,
     })
     if (hasLeft) return program.hangUp()
     // The client may have resized its terminal while the program was being started.

@@ -14,6 +14,8 @@ export type TerminalConnection = {
 /** The request of a process, without the generation of the Dock. `env` defaults to no further variables. */
 export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
   env?: Readonly<Record<string, string>>
+  /** The outputs end when no process holds them any more. Without it, they end with the program. */
+  waitsForOutputs?: boolean
 }
 
 /**
