@@ -62,6 +62,12 @@ describe('a session', () => {
     expect(ended.code).toBe(4)
   })
 
+  it('waits for those who hold its outputs, and takes a command of 64 KiB', async () => {
+    const script = 'exec > >(sleep 0.5; cat); seq 100; exit 3'
+    const ended = await ssh(script.padEnd(65_536))
+    expect([ended.code, ended.stdout.split('\n').length]).toEqual([3, 101])
+  })
+
   it('that is left hangs up, and lets a daemon live', async () => {
     const child = client.start('ssh', [
       ...[...client.options(), '-l', name, '127.0.0.1'],

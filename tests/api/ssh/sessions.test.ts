@@ -141,6 +141,50 @@ describe('a command', () => {
   })
 })
 
+describe('a long command', () => {
+  const word = (bytes: number): string => 'a'.repeat(bytes)
+
+  it.each(['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com'])('of 64 KiB runs with %s', async (cipher) => {
+    const command = (bytes: number): string => `printf %s ${word(bytes - 18)} | wc -c`
+    for (const bytes of [34_900, 35_000, 35_100, 40_000, 65_536])
+      expect(await ssh('-c', cipher, command(bytes))).toMatchObject({ code: 0, stdout: `${bytes - 18}\n` })
+  })
+
+  it('runs beside other sessions of a shared connection, also after new keys', async () => {
+    const control = ['-o', `ControlPath=${join(client.folder, 'control-long')}`]
+    const master = client.start('ssh', [
+      ...[...client.options(), ...control, '-o', 'ControlMaster=yes', '-o', 'RekeyLimit=100K'],
+      ...['-N', '-l', dockId, '127.0.0.1'],
+    ])
+    await expect.poll(async () => (await ssh(...control, '-O', 'check')).code, patiently).toBe(0)
+    const bytes = randomBytes(1_000_000)
+    const copied = client.run(
+      'ssh',
+      [...client.options(), ...control, '-l', dockId, '127.0.0.1', 'cat'],
+      bytes,
+    )
+    for (let round = 0; round < 4; round += 1) {
+      const ended = await ssh(...control, `echo ${word(60_000)} | wc -c`)
+      expect(ended).toMatchObject({ code: 0, stdout: '60001\n' })
+    }
+    expect(sha256(Buffer.from((await copied).stdout, 'latin1'))).toBe(sha256(bytes))
+    master.kill()
+    await once(master, 'close')
+  })
+
+  it('of more than 64 KiB is refused, and the connection goes on', async () => {
+    const ended = await ssh(`: ${word(65_535)}`)
+    expect(ended).toMatchObject({ code: 1 })
+    expect(ended.stderr).toMatch(/^dock: A command has at most 65536 bytes/)
+  })
+
+  it('that the cipher does not allow ends the connection with the reason', async () => {
+    const ended = await ssh('-c', 'aes128-ctr', `: ${word(40_000)}`)
+    expect(ended.code).toBe(255)
+    expect(ended.stderr).toContain('a packet is too long')
+  })
+})
+
 describe('a command that leaves a process behind', () => {
   it('ends when nobody holds its outputs any more, with the exit code of the program', async () => {
     const child = client.start('ssh', [

@@ -1,7 +1,7 @@
 /** Runs the program of one session in the Dock and joins its streams to the channel. */
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { ServiceError } from '@dock/contract'
+import { limits, ServiceError } from '@dock/contract'
 import { throttleLargeStream } from '@dock/foundation'
 import type { ServerChannel } from 'ssh2'
 import { type DockRow, openDockProcess } from '../../modules/docks/index.ts'
@@ -9,7 +9,7 @@ import type { RemoteProcess } from '../../modules/hosts/index.ts'
 import { type ChannelOutputs, createChannelOutputs } from './channel-outputs.ts'
 import { isNamedSignal, sendExit } from './exit-status.ts'
 import { requireReadyDock, resumeForShell } from './ready-dock.ts'
-import { explainRefusal, refusedExitCode } from './refusal.ts'
+import { explainRefusal, refusedExitCode, SessionRefused } from './refusal.ts'
 import type { TerminalSize } from './session-request.ts'
 import type { SshConnection } from './ssh-connection.ts'
 
@@ -56,6 +56,7 @@ export function runProgram(
   context.metrics.session(request.kind)
 
   const start = async (): Promise<void> => {
+    requireShort(request.command)
     await context.docks.rateLimits.take('sshSessions', connection.entrance.caller.userId)
     const dock = await findDock(connection, request, outputs, () => hasLeft)
     const environment = await environmentOf(connection, request)
@@ -126,6 +127,16 @@ export function runProgram(
       program?.hangUp()
     },
   }
+}
+
+const { commandBytesMax } = limits.exec
+
+/** Throws SessionRefused if the command is longer than one of the API may be. */
+const requireShort = (command: string | undefined): void => {
+  if (command === undefined || Buffer.byteLength(command) <= commandBytesMax) return
+  throw new SessionRefused(
+    `A command has at most ${commandBytesMax} bytes. Send a longer script as input: ssh … bash -s <script`,
+  )
 }
 
 const missingSftpServer =

@@ -8,8 +8,10 @@ import { createAdmission } from './admission.ts'
 import { keyExchanges, offeredAlgorithms } from './algorithms.ts'
 import { authenticate } from './authenticate.ts'
 import { createBufferBudget } from './buffer-budget.ts'
+import { explainLongPacket } from './explain-long-packet.ts'
 import type { Entrance } from './find-entrance.ts'
 import { guardChannels } from './guard-channels.ts'
+import { takeLargePackets } from './large-packets.ts'
 import { installPostQuantumExchange, registerPostQuantumExchange } from './post-quantum-exchange.ts'
 import { preferGcm } from './prefer-gcm.ts'
 import { serveConnection } from './serve-connection.ts'
@@ -87,8 +89,10 @@ export function createSshGateway(
       writeWholePackets(client, socket)
       preferGcm(client, socket, clock)
       const joinBudget = guardChannels(client, socket, clock)
+      const explain = explainLongPacket(client)
       client.on('error', (error) => {
         logger.debug({ err: error }, 'an SSH connection failed')
+        explain(error)
         // ssh2 ends only its own half of the connection, and waits for a client that may never end the other.
         end(client, socket)
       })
@@ -98,6 +102,7 @@ export function createSshGateway(
       client.once('ready', () => {
         cancelLogin()
         leave()
+        takeLargePackets(client)
         if (!entered) return void socket.destroy()
         const signOut = admission.signIn(entered.caller.userId)
         if (!signOut) return end(client, socket)
