@@ -145,6 +145,13 @@ describe('a copy', () => {
     expect(await cli.run(['cp', `${name}:absent`, 'x'])).toMatchObject({ code: 5 })
   })
 
+  it('names what could not be read in a folder of the Dock', async () => {
+    await run(server, dock.id, 'mkdir locked && touch locked/a locked/b && chmod 0 locked/b')
+    const { code, stderr } = await cli.run(['cp', `${name}:locked`, 'unlocked'])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/could not be read: .*locked\/b/)])
+    await run(server, dock.id, 'rm -rf locked')
+  })
+
   it('never writes through a link that an earlier copy left', async () => {
     const outside = work('outside')
     await mkdir(outside)
@@ -175,7 +182,7 @@ describe('a sync', () => {
     expect((await up()).copied.sort()).toEqual(['a', 'src/b'])
     await writeFile(work('project/a'), 'changed')
     await run(server, dock.id, 'touch project/extra')
-    expect(await up()).toEqual({ copied: ['a'], deleted: ['extra'] })
+    expect(await up()).toEqual({ copied: ['a'], deleted: ['extra'], skipped: [] })
     expect(await cli.json('sync', `${name}:project`, 'synced')).toMatchObject({
       copied: expect.arrayContaining(['a', 'src/b']),
     })

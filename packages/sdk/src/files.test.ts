@@ -1,11 +1,12 @@
 /** Downloads over connections that break. The server here serves ranges of one file, as Dock does. */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createClient, DockFiles } from './index.ts'
+import { createClient, DockFiles, LocalFileError } from './index.ts'
 
 let server: Server
 let files: DockFiles
@@ -105,6 +106,13 @@ it('does not guess if the service names no version', async () => {
   cuts = [1000]
   await expect(files.read('a')).rejects.toMatchObject({ code: 'connection_failed' })
   expect(ranges).toHaveLength(1)
+})
+
+it('says as an error of its own that a local file is missing, and opens no pipe', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  for (const name of ['nosuch', 'pipe'])
+    await expect(files.upload(join(folder, name), 'a')).rejects.toBeInstanceOf(LocalFileError)
+  expect(ranges).toEqual([])
 })
 
 it('keeps the permissions of a file, without its privileges', async () => {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from typing import BinaryIO
+
+from .errors import LocalFileError
 
 _CHUNK_BYTES = 256 * 1024
 
@@ -19,9 +22,13 @@ def file_chunks(path: str) -> Iterator[bytes]:
 
 def octal_mode(path: str) -> str | None:
     """Return the permission bits of a file as octal digits, or None for a folder."""
-    if os.path.isdir(path):
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
         return None
-    return f"{os.stat(path).st_mode & 0o777:03o}"
+    # Opening a named pipe would wait for its writer.
+    if not stat.S_ISREG(mode):
+        raise LocalFileError(f"{path} is not a file or folder.")
+    return f"{mode & 0o777:03o}"
 
 
 class Draft:

@@ -50,8 +50,8 @@ class Unpacker:
     """Takes the chunks of a tar. Call `end` after the last one, and `close` in any case."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
         self._folder = folder
+        self._is_made = False
         self._reader = TarReader()
         #: Folders that were checked. An entry never replaces a folder, so they stay folders.
         self._known: set[str] = set()
@@ -61,7 +61,10 @@ class Unpacker:
         self.skipped_links: List[str] = []
 
     def feed(self, chunk: bytes) -> None:
-        """Write what the chunk contains."""
+        """Write what the chunk contains. The first one makes the folder: without it there was nothing to read."""
+        if not self._is_made:
+            os.makedirs(self._folder, exist_ok=True)
+            self._is_made = True
         for event in self._reader.feed(chunk):
             if isinstance(event, TarEntry):
                 self._add(event)

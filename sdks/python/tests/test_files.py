@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from dock_sdk import AsyncClient, Client, DockError
+from dock_sdk import AsyncClient, Client, DockError, LocalFileError
 from dock_sdk._async.files import AsyncDockFiles
 from dock_sdk._sync.files import DockFiles
 
@@ -78,3 +79,10 @@ def test_does_not_guess_if_the_service_names_no_version(service: LocalService) -
     with Client(service.url, "k") as client, pytest.raises(DockError):
         DockFiles(client, "d").read("a")
     assert source.ranges == [None]
+
+
+def test_opens_no_pipe_of_this_computer(service: LocalService, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LocalFileError):
+        with Client(service.url, "k") as client:
+            DockFiles(client, "d").upload(tmp_path / "pipe", "a")

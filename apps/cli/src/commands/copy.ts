@@ -1,4 +1,4 @@
-import { lstat, readdir, stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Dock, type DockFiles, hasCode } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
@@ -12,18 +12,19 @@ import { LocalError, UsageError } from '../program/failures.ts'
 import { countingFetch } from '../remote/counting-fetch.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
 import { gathered } from '../remote/gathered.ts'
+import { localEntries } from '../remote/local-entries.ts'
 import { shellLine } from '../remote/shell-line.ts'
 
-/** Returns the bytes that a tar of the folder has, or the size of the file. */
-const localBytes = async (path: string): Promise<number> => {
-  const stats = await stat(path)
-  if (!stats.isDirectory()) return stats.size
-  let sum = 1024
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-    const size = entry.isFile() ? (await lstat(join(entry.parentPath, entry.name))).size : 0
-    sum += 512 + Math.ceil(size / 512) * 512
+/** Returns the bytes that a tar of the folder has, and the pipes, sockets and devices that it leaves out. */
+const surveyFolder = async (path: string): Promise<{ bytes: number; leftOut: string[] }> => {
+  let bytes = 1024
+  const leftOut: string[] = []
+  for await (const { place, entry } of localEntries(Buffer.from(path))) {
+    if (entry.isFile()) bytes += Math.ceil((await lstat(place)).size / 512) * 512
+    else if (!entry.isDirectory() && !entry.isSymbolicLink()) leftOut.push(place.toString())
+    bytes += 512
   }
-  return sum
+  return { bytes, leftOut }
 }
 
 /** `a/`, `a/.`, `.` and `..` mean what is in the folder, not the folder. */
@@ -38,18 +39,28 @@ const remoteFolder = async (files: DockFiles, path: string): Promise<boolean> =>
   }
 }
 
-const upload = async (from: string, files: DockFiles, to: string, bar: Transfer): Promise<void> => {
+/** Returns what was left out. */
+const upload = async (from: string, files: DockFiles, to: string, bar: Transfer): Promise<string[]> => {
   if (from === '-') {
     await files.write(to, gathered(process.stdin))
-    return
+    return []
   }
   const stats = await stat(from).catch((error: NodeJS.ErrnoException) => {
     throw new LocalError('local_file', `${from} cannot be read: ${error.code}.`)
   })
-  void localBytes(from).then(bar.setTotal, () => undefined)
+  if (!stats.isFile() && !stats.isDirectory())
+    throw new LocalError(
+      'not_a_regular_file',
+      `${from} is a pipe, socket or device, and only files and folders are copied. Copy what it gives with: cat ${from} | dock cp - DOCK:PATH`,
+    )
+  const survey = stats.isDirectory()
+    ? surveyFolder(from).catch(() => undefined)
+    : Promise.resolve({ bytes: stats.size, leftOut: [] })
+  void survey.then((found) => found && bar.setTotal(found.bytes))
   const goesInto =
     !(stats.isDirectory() && isContent(from)) && (to.endsWith('/') || (await remoteFolder(files, to)))
   await files.upload(from, goesInto ? `${to.replace(/\/+$/, '')}/${basename(from)}` : to)
+  return (await survey)?.leftOut ?? []
 }
 
 const localTarget = async (from: string, to: string): Promise<string> => {
@@ -75,23 +86,40 @@ const setRemoteTotal = async (dock: Dock, path: string, bar: Transfer): Promise<
   if (exitCode === 0 && /^\d+$/.test(stdout)) bar.setTotal(Number(stdout))
 }
 
+/** A folder is read to its end although a part of it cannot be read, and then the response breaks off. */
+const explainUnreadable = async (dock: Dock, path: string, error: unknown): Promise<never> => {
+  if (!hasCode(error, 'connection_failed')) throw error
+  const kinds = ['(', '-type', 'f', '-o', '-type', 'd', ')']
+  const find = shellLine(['find', path.replace(/\/*$/, '/'), ...kinds, '!', '-readable', '-print', '-quit'])
+  const name = (await dock.exec(find).catch(() => undefined))?.stdout.trim()
+  if (!name) throw error
+  throw new LocalError('folder_unreadable', `A part of the folder could not be read: ${name}`)
+}
+
+/** Returns what was left out. */
 const download = async (
   context: Context,
   dock: Dock,
   from: string,
   to: string,
   bar: Transfer,
-): Promise<void> => {
+): Promise<string[]> => {
   if (to === '-') {
     for await (const bytes of dock.files.stream(from)) await writeTo(process.stdout, bytes)
-    return
+    return []
   }
   if (process.stderr.isTTY && !context.out.isQuiet)
     void setRemoteTotal(dock, from, bar).catch(() => undefined)
-  const { skippedLinks } = await dock.files.download(from, await localTarget(from, to))
-  for (const link of skippedLinks.slice(0, 20))
-    context.out.warn(`${link} leads out of the folder and was left out.`)
-  if (skippedLinks.length > 20) context.out.warn(`${skippedLinks.length - 20} more such links were left out.`)
+  const target = await localTarget(from, to)
+  const { skippedLinks } = await dock.files
+    .download(from, target)
+    .catch((error: unknown) => explainUnreadable(dock, from, error))
+  return skippedLinks
+}
+
+const warnOfLeftOut = ({ out }: Context, leftOut: readonly string[], reason: string): void => {
+  for (const name of leftOut.slice(0, 20)) out.warn(`${name} ${reason} and was left out.`)
+  if (leftOut.length > 20) out.warn(`${leftOut.length - 20} more were left out.`)
 }
 
 const sides = (from: string, to: string): { remote: RemotePlace; local: string; isUpload: boolean } => {
@@ -132,8 +160,9 @@ export const cp: Command = {
       isUpload ? countingFetch(add, ignore) : countingFetch(ignore, add),
     )
     const dock = new Dock(client, info)
+    let leftOut: string[]
     try {
-      await explainStopped(client, info, () =>
+      leftOut = await explainStopped(client, info, () =>
         isUpload
           ? upload(local, dock.files, remote.path, bar)
           : download(context, dock, remote.path, local, bar),
@@ -141,8 +170,10 @@ export const cp: Command = {
     } finally {
       bar.end()
     }
+    warnOfLeftOut(context, leftOut, isUpload ? 'is no file, folder or link' : 'leads out of the folder')
+    const result = { dockId: dock.id, from: input.arg('FROM'), to: input.arg('TO'), bytes }
     if (local !== '-')
-      context.out.result({ dockId: dock.id, from: input.arg('FROM'), to: input.arg('TO'), bytes }, () => {
+      context.out.result({ ...result, leftOut: leftOut.length }, () => {
         // The bar is gone by now. A script needs no remark.
         if (process.stderr.isTTY) context.out.note(`Copied ${formatBytes(bytes)}.`)
       })

@@ -1,14 +1,15 @@
 import { watch } from 'node:fs'
-import { lstat, mkdir, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Dock } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
 import { parsePlace } from '../docks/place.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
+import { exitCodes } from '../program/exit-codes.ts'
 import { LocalError, UsageError } from '../program/failures.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
-import { changedPaths, listLocal, listRemote } from '../remote/folder-list.ts'
+import { changedPaths, listLocal, listRemote, setRemoteTimes } from '../remote/folder-list.ts'
 
 type Job = {
   context: Context
@@ -18,7 +19,8 @@ type Job = {
   excluded: readonly string[]
   isDeleting: boolean
 }
-type Done = { copied: string[]; deleted: string[] }
+/** `skipped` has the files whose names are not UTF-8. */
+type Done = { copied: string[]; deleted: string[]; skipped: string[] }
 
 const atOnce = 4
 
@@ -31,20 +33,26 @@ const forEach = async <T>(items: readonly T[], work: (item: T) => Promise<unknow
   await Promise.all(Array.from({ length: atOnce }, take))
 }
 
-const listThere = ({ dock, remote, excluded }: Job, mayBeMissing: boolean) =>
-  listRemote(dock.client, dock.info, remote, excluded, mayBeMissing)
+const ignore = (): void => undefined
 
 const upload = async (job: Job): Promise<Done> => {
-  const { dock, local, remote, excluded, isDeleting } = job
-  const [here, there] = await Promise.all([listLocal(local, excluded), listThere(job, true)])
+  const { context, dock, local, remote, excluded, isDeleting } = job
+  const skipped: string[] = []
+  const [here, there] = await Promise.all([
+    listLocal(local, { excluded, onUnnamed: (name) => skipped.push(name) }),
+    listRemote(dock.client, dock.info, remote, { excluded, onUnnamed: ignore }, true),
+  ])
   const copied = changedPaths(here, there)
   const folders = [...new Set(copied.map((path) => dirname(join(remote, path))))]
   await dock.files.mkdir(remote)
   await forEach(folders, (folder) => dock.files.mkdir(folder))
   await forEach(copied, (path) => dock.files.upload(join(local, path), join(remote, path)))
+  const times = copied.map((path) => [join(remote, path), here.get(path)!.modified] as const)
+  if (!(await setRemoteTimes(dock.client, dock.info, times)))
+    context.out.warn('The times of the files in the Dock could not be set: a quick edit may not be noticed.')
   const deleted = isDeleting ? [...there.keys()].filter((path) => !here.has(path)) : []
   await forEach(deleted, (path) => dock.files.delete(join(remote, path)))
-  return { copied, deleted }
+  return { copied, deleted, skipped }
 }
 
 /** Makes the folders above a path. Throws if one of them is a link: an earlier copy may have left it. */
@@ -64,9 +72,11 @@ const enterFolders = async (local: string, path: string): Promise<void> => {
 
 const download = async (job: Job): Promise<Done> => {
   const { dock, local, remote, excluded, isDeleting } = job
-  const there = await listThere(job, false)
+  const skipped: string[] = []
+  const listing = { excluded, onUnnamed: (name: string) => skipped.push(name) }
+  const there = await listRemote(dock.client, dock.info, remote, listing, false)
   await mkdir(local, { recursive: true })
-  const here = await listLocal(local, excluded)
+  const here = await listLocal(local, { excluded, onUnnamed: ignore })
   const copied = changedPaths(there, here)
   for (const path of copied) await enterFolders(local, path)
   await forEach(copied, async (path) => {
@@ -77,13 +87,22 @@ const download = async (job: Job): Promise<Done> => {
     else if (stats?.isDirectory())
       throw new LocalError('local_file', `${place} is a folder here and a file in the Dock.`)
     await dock.files.download(join(remote, path), place)
+    // In the middle of the millisecond, because the seconds of a number are not exact.
+    const seconds = (there.get(path)!.modified + 0.5) / 1000
+    await utimes(place, seconds, seconds)
   })
   const deleted = isDeleting ? [...here.keys()].filter((path) => !there.has(path)) : []
   for (const path of deleted) {
     await enterFolders(local, path)
     await rm(join(local, path))
   }
-  return { copied, deleted }
+  return { copied, deleted, skipped }
+}
+
+const warnOfSkipped = ({ out }: Context, { skipped }: Done): void => {
+  for (const name of skipped.slice(0, 20))
+    out.warn(`${name} was left out: its name is not UTF-8. dock cp copies such files.`)
+  if (skipped.length > 20) out.warn(`${skipped.length - 20} more such files were left out.`)
 }
 
 const report = ({ out }: Context, { copied, deleted }: Done): void => {
@@ -111,7 +130,7 @@ export const sync: Command = {
   path: ['sync'],
   summary: 'Copy the files of a folder that have changed, to or from a Dock',
   details:
-    'A file is copied if the target lacks it, has another size of it, or an older one. The content of FROM goes into TO.\nLinks are left out; dock cp copies them.',
+    'A file is copied if the target lacks it, has another size of it, or an older one, and gets its time. The content of FROM goes into TO.\nLinks are left out; dock cp copies them.',
   args: [
     { name: 'FROM', kind: 'place' },
     { name: 'TO', kind: 'place' },
@@ -152,12 +171,16 @@ export const sync: Command = {
       excluded: input.list('exclude'),
       isDeleting,
     }
-    const once = (): Promise<Done> =>
-      explainStopped(client, info, () =>
+    const once = async (): Promise<Done> => {
+      const done = await explainStopped(client, info, () =>
         context.out.wait('Comparing and copying', isUpload ? upload(job) : download(job)),
       )
+      warnOfSkipped(context, done)
+      return done
+    }
     const done = await once()
     context.out.result(done, () => report(context, done))
     if (input.has('watch')) await repeatOnChange(local, async () => report(context, await once()))
+    return done.skipped.length > 0 ? exitCodes.error : exitCodes.ok
   },
 }

@@ -1,14 +1,17 @@
 /** The files of a folder here and in a Dock, for comparing them. */
-import { readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { stat } from 'node:fs/promises'
 import type { Client, DockInfo } from '@dock/sdk'
 import { LocalError, notFound } from '../program/failures.ts'
+import { localEntries } from './local-entries.ts'
 import { runRemote } from './run-remote.ts'
 import { shellLine, shellWord } from './shell-line.ts'
 
-export type FileFacts = { size: number /** Whole seconds. */; modified: number; mode: number }
+export type FileFacts = { size: number /** Whole milliseconds. */; modified: number; mode: number }
 /** By path relative to the folder. */
 export type FolderList = Map<string, FileFacts>
+/** What a list is made of. `onUnnamed` gets each file whose name is not UTF-8, which the list leaves out. */
+export type Listing = { excluded: readonly string[]; onUnnamed: (name: string) => void }
 
 const listBytesMax = 64 * 1024 * 1024
 
@@ -23,20 +26,18 @@ export function isExcluded(path: string, excluded: readonly string[]): boolean {
 }
 
 /** Lists the regular files below a local folder. Links are not followed. */
-export async function listLocal(folder: string, excluded: readonly string[]): Promise<FolderList> {
+export async function listLocal(folder: string, { excluded, onUnnamed }: Listing): Promise<FolderList> {
   const list: FolderList = new Map()
-  const add = async (at: string): Promise<void> => {
-    for (const entry of await readdir(at, { withFileTypes: true })) {
-      if (excluded.includes(entry.name)) continue
-      const place = join(at, entry.name)
-      if (entry.isDirectory()) await add(place)
-      else if (entry.isFile()) {
-        const { size, mtimeMs, mode } = await stat(place)
-        list.set(relative(folder, place), { size, modified: Math.floor(mtimeMs / 1000), mode: mode & 0o777 })
-      }
+  const root = Buffer.from(folder)
+  for await (const { place, entry } of localEntries(root, excluded)) {
+    if (!entry.isFile()) continue
+    const path = place.subarray(root.length + 1)
+    if (!isUtf8(path)) onUnnamed(path.toString())
+    else {
+      const { size, mtimeMs, mode } = await stat(place)
+      list.set(path.toString(), { size, modified: Math.floor(mtimeMs), mode: mode & 0o777 })
     }
   }
-  await add(folder)
   return list
 }
 
@@ -51,7 +52,7 @@ export async function listRemote(
   client: Client,
   info: DockInfo,
   folder: string,
-  excluded: readonly string[],
+  { excluded, onUnnamed }: Listing,
   mayBeMissing: boolean,
 ): Promise<FolderList> {
   const find = shellLine(['find', folder, '-type', 'f', '-printf', '%s %T@ %m %P\\0'])
@@ -82,12 +83,19 @@ export async function listRemote(
       `${folder} cannot be listed: ${reason.split('\n')[0] || `exit code ${code}`}`,
     )
   const list: FolderList = new Map()
-  for (const entry of Buffer.concat(chunks).toString().split('\0')) {
-    const [, size, modified, mode, path] = /^(\d+) (-?\d+)\.?\d* ([0-7]+) (.*)$/s.exec(entry) ?? []
-    if (path === undefined || !isInside(path) || isExcluded(path, excluded)) continue
+  for (const entry of Buffer.concat(chunks).toString('latin1').split('\0')) {
+    const [, size, seconds, fraction = '', mode, name] =
+      /^(\d+) (-?\d+)(?:\.(\d*))? ([0-7]+) (.*)$/s.exec(entry) ?? []
+    const bytes = Buffer.from(name ?? '', 'latin1')
+    const path = bytes.toString()
+    if (!isInside(path) || isExcluded(path, excluded)) continue
+    if (!isUtf8(bytes)) {
+      onUnnamed(path)
+      continue
+    }
     list.set(path, {
       size: Number(size),
-      modified: Number(modified),
+      modified: Number(seconds) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0')),
       mode: Number.parseInt(mode!, 8) & 0o777,
     })
   }
@@ -100,4 +108,31 @@ export function changedPaths(source: FolderList, target: FolderList): string[] {
     const there = target.get(path)
     return there && there.size === size && there.modified >= modified ? [] : [path]
   })
+}
+
+const commandBytesMax = 32 * 1024
+
+/**
+ * Gives files of a Dock the times that they have here, so that a later edit is newer, whatever the clock of the Dock says.
+ * Returns false if one was not changed.
+ */
+export async function setRemoteTimes(
+  client: Client,
+  info: DockInfo,
+  times: readonly (readonly [place: string, modified: number])[],
+): Promise<boolean> {
+  const batches: string[] = []
+  for (const [place, modified] of times) {
+    const line = `touch -c -d @${(modified / 1000).toFixed(3)} -- ${shellWord(place)}`
+    const last = batches.at(-1)
+    if (last !== undefined && Buffer.byteLength(last) + Buffer.byteLength(line) < commandBytesMax)
+      batches[batches.length - 1] = `${last} && ${line}`
+    else batches.push(line)
+  }
+  const silent = { write: () => true }
+  for (const batch of batches) {
+    const sinks = { stdout: silent, stderr: silent }
+    if ((await runRemote(client, info, batch, { isInput: false }, sinks)) !== 0) return false
+  }
+  return true
 }

@@ -6,7 +6,8 @@ import { LocalFileError } from '../dock-error.ts'
 const blockBytes = 512
 const chunkBytes = 256 * 1024
 
-type Header = { name: Buffer; type: string; size: number; mode: number; modifiedAt: Date; target?: Buffer }
+/** `time` is in seconds. */
+type Header = { name: Buffer; type: string; size: number; mode: number; time: number; target?: Buffer }
 
 const octal = (value: number, length: number): Buffer => {
   const text = Math.max(0, Math.floor(value)).toString(8)
@@ -17,17 +18,17 @@ const octal = (value: number, length: number): Buffer => {
   return bytes
 }
 
-const padded = (bytes: Buffer): Buffer =>
-  Buffer.concat([bytes, Buffer.alloc((blockBytes - (bytes.length % blockBytes)) % blockBytes)])
+/** Returns what fills the last block behind so many bytes. */
+const padding = (size: number): Buffer => Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes)
 
-const headerBlock = ({ name, type, size, mode, modifiedAt, target }: Header): Buffer => {
+const headerBlock = ({ name, type, size, mode, time, target }: Header): Buffer => {
   const block = Buffer.alloc(blockBytes)
   name.copy(block, 0, 0, 100)
   octal(mode, 8).copy(block, 100)
   octal(0, 8).copy(block, 108)
   octal(0, 8).copy(block, 116)
   octal(size, 12).copy(block, 124)
-  octal(modifiedAt.getTime() / 1000, 12).copy(block, 136)
+  octal(time, 12).copy(block, 136)
   block.fill(' ', 148, 156)
   block.write(type, 156, 'latin1')
   target?.copy(block, 157, 0, 100)
@@ -43,10 +44,12 @@ const longName = (type: 'L' | 'K', bytes: Buffer): Buffer[] =>
     ? []
     : [
         headerBlock({
-          ...{ name: Buffer.from('././@LongLink'), type, mode: 0, modifiedAt: new Date(0) },
+          ...{ name: Buffer.from('././@LongLink'), type, mode: 0, time: 0 },
           size: bytes.length + 1,
         }),
-        padded(Buffer.concat([bytes, Buffer.alloc(1)])),
+        bytes,
+        Buffer.alloc(1),
+        padding(bytes.length + 1),
       ]
 
 const entryBlocks = (header: Header): Buffer =>
@@ -59,7 +62,7 @@ const entryBlocks = (header: Header): Buffer =>
 const slash = Buffer.from('/')
 
 async function* packFile(place: Buffer, header: Omit<Header, 'type' | 'size'>): AsyncGenerator<Uint8Array> {
-  const file = await open(place, 'r')
+  const file = await open(place)
   try {
     const { size } = await file.stat()
     yield entryBlocks({ ...header, type: '0', size })
@@ -69,7 +72,7 @@ async function* packFile(place: Buffer, header: Omit<Header, 'type' | 'size'>): 
       at += bytesRead
       yield buffer.subarray(0, bytesRead)
     }
-    yield padded(Buffer.alloc(size % blockBytes)).subarray(size % blockBytes)
+    yield padding(size)
   } finally {
     await file.close()
   }
@@ -81,7 +84,7 @@ async function* packEntries(folder: Buffer, prefix: Buffer): AsyncGenerator<Uint
     const place = Buffer.concat([folder, slash, name])
     const path = Buffer.concat([prefix, name])
     const stats = await lstat(place)
-    const header = { name: path, mode: stats.mode & 0o777, modifiedAt: stats.mtime }
+    const header = { name: path, mode: stats.mode & 0o777, time: stats.mtimeMs / 1000 }
     if (stats.isFile()) yield* packFile(place, header)
     else if (stats.isSymbolicLink()) {
       // Deno returns text whatever the encoding.

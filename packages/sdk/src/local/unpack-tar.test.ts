@@ -80,6 +80,11 @@ it.each(['gnu', 'posix', 'ustar'])('unpacks what GNU tar packs as %s', async (fo
   expect(readlinkSync(join(target, 'link'))).toBe('sub/deep')
 })
 
+it('makes no folder if there is no tar', async () => {
+  await expect(unpackTar(chunksOf(Buffer.alloc(0)), join(target, 'new'))).rejects.toThrow('too early')
+  expect(() => lstatSync(join(target, 'new'))).toThrow('ENOENT')
+})
+
 it('packs what GNU tar unpacks', async () => {
   mkdirSync(join(source, 'n'.repeat(120)))
   writeFileSync(join(source, longName), 'x'.repeat(300_000), { mode: 0o751 })

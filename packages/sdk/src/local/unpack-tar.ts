@@ -134,10 +134,12 @@ class Target {
   }
 }
 
-/** Unpacks into `folder`, which is made if it is missing. Returns the links that were left out. */
+/** Unpacks into `folder`, which is made at the first entry if it is missing. Returns the links that were left out. */
 export async function unpackTar(tar: AsyncIterable<Uint8Array>, folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true })
   const target = new Target(folder)
-  for await (const entry of readTar(tar)) await target.add(entry)
+  for await (const entry of readTar(tar)) {
+    await mkdir(folder, { recursive: true })
+    await target.add(entry)
+  }
   return target.skippedLinks
 }

@@ -1,13 +1,14 @@
 /** Copies a file or folder of this computer into a Dock. */
 import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { LocalFileError } from '../dock-error.ts'
 import { packTar } from './pack-tar.ts'
 import type { RemoteFiles } from './remote-files.ts'
 
 const chunkBytes = 256 * 1024
 
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r')
+  const file = await open(path)
   try {
     for (;;) {
       const { bytesRead, buffer } = await file.read(new Uint8Array(chunkBytes))
@@ -26,12 +27,13 @@ export async function uploadLocal(
   to: string,
   { signal }: { signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const stats = await stat(from)
-  if (stats.isDirectory()) {
+  const stats = await stat(from).catch(() => null)
+  if (stats?.isDirectory()) {
     await files.mkdir(to, { signal })
     await files.writeTar(to, packTar(from), { signal })
     return
   }
+  if (!stats?.isFile()) throw new LocalFileError(`${from} is no file or folder.`)
   const mode = (stats.mode & 0o777).toString(8).padStart(3, '0')
   await files.write(to.endsWith('/') ? to + basename(from) : to, bytesOf(from), { mode, signal })
 }
