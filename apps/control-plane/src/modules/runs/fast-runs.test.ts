@@ -81,16 +81,19 @@ it('gets another machine for feedback once its own has gone, with the session of
   const session = '"$HOME/.dock/session"'
   const id = await begin(
     triggerOf(),
-    planOf(`mkdir -p ${session}; date +%s%N >>${session}/turns; cp ${session}/turns turns`),
+    planOf(`mkdir -p ${session}; date +%s%N >>${session}/turns; cp ${session}/turns turns
+      date +%s%N >>.git/opencode; cp .git/opencode projects`),
   )
   await until(id, 'pr_opened')
   const first = await machineOf(id)
   await endKeeping(id)
   await rm(join(fakeProcessFolder(), '.dock/session'), { recursive: true })
+  await rm(join(fakeProcessFolder(), 'work/app/.git/opencode'))
   await review(id)
   await until(id, 'pr_opened')
   expect(await machineOf(id)).not.toBe(first)
-  expect((await git('show', `${(await read(id)).branch}:turns`)).split('\n')).toHaveLength(2)
+  for (const file of ['turns', 'projects'])
+    expect((await git('show', `${(await read(id)).branch}:${file}`)).split('\n')).toHaveLength(2)
   const sealed = () =>
     sql<{ sealed: string }>`select session_sealed as sealed from runs where id = ${id}`.execute(db)
   expect((await sealed()).rows[0]!.sealed).toEqual(expect.any(String))

@@ -57,16 +57,21 @@ export function testScript(command: string): string {
   return `exec 2>&1; cd "$HOME/work/$RUN_FOLDER" || exit 1\n(\n${command}\n)\n`
 }
 
-/** Where agents keep their sessions, below the home folder. The last one is for the administrator's command. */
+/** Where agents keep their sessions, below the home folder. `.dock` is for the administrator's command. */
 const sessionFolders = [
   '.local/share/opencode',
   '.local/state/opencode',
   '.claude',
   '.codex/sessions',
   '.dock/session',
+  // By this id opencode finds the sessions of a clone whose origin has another address: each machine has a door of its own.
+  '"work/$RUN_FOLDER/.git/opencode"',
 ]
 
-/** Writes the agent's session to standard output as a compressed archive: nothing, or more than the limit if it is larger. */
+/**
+ * Writes the agent's session to standard output as a compressed archive: nothing, or more than the limit if it is larger.
+ * `$RUN_FOLDER` is the folder of the clone.
+ */
 export function packSessionScript(bytesMax: number): string {
   return `
 cd "$HOME" || exit 1

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { phaseId } from '../machine/phase-id.ts'
 import { followInDock, type InDock, runInDock, startInDock } from '../machine/run-in-dock.ts'
-import { packSessionScript, unpackSessionScript } from '../machine/scripts.ts'
+import { cloneFolder, packSessionScript, unpackSessionScript } from '../machine/scripts.ts'
 import { findRun } from '../run-store.ts'
 import { onMachine, readLiveRun, type TurnParts } from './turn-context.ts'
 import type { TurnOperation } from './turn-data.ts'
@@ -27,7 +27,11 @@ export async function saveSession(parts: TurnParts, operation: TurnOperation): P
   try {
     const bytes = await readOutput(parts, operation, {
       processId: phaseId(operation.data.turnId, 'save session'),
-      ...{ command: packSessionScript(sessionBytesMax), env: {}, timeoutMs },
+      ...{
+        command: packSessionScript(sessionBytesMax),
+        env: { RUN_FOLDER: cloneFolder(run.repo) },
+        timeoutMs,
+      },
     })
     const sealed =
       bytes === null || bytes.length === 0
