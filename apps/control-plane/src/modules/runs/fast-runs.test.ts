@@ -102,29 +102,6 @@ it('gets another machine for feedback once its own has gone, with the session of
   expect(await machineOf(id)).toBeUndefined()
 })
 
-it('restores the session if a promotion comes between the claim of a later machine and the restore', async () => {
-  const session = '"$HOME/.dock/session"'
-  const id = await begin(
-    triggerOf(),
-    planOf(`mkdir -p ${session}; date +%s%N >>${session}/promoted; cp ${session}/promoted promoted`),
-  )
-  await until(id, 'pr_opened')
-  await endKeeping(id)
-  await rm(join(fakeProcessFolder(), '.dock/session'), { recursive: true })
-  const { machines } = world.modules.docks
-  const { boot } = machines
-  const promoting = vi.spyOn(machines, 'boot').mockImplementationOnce(async (...words) => {
-    await boot(...words)
-    await promoteRun(runs.context, world.caller, id, {})
-  })
-  await review(id)
-  await until(id, 'pr_opened')
-  promoting.mockRestore()
-  expect(await read(id)).toMatchObject({ executionTarget: 'dock', dockId: expect.any(String) })
-  expect((await git('show', `${(await read(id)).branch}:promoted`)).split('\n')).toHaveLength(2)
-  await close(id)
-})
-
 it('keeps no machine between turns under zero data retention', async () => {
   const policy = (isOn: boolean) =>
     sql`update organizations set retention_enabled = ${isOn} where id = ${organizationId}`.execute(db)
@@ -289,4 +266,28 @@ it('is not seen by a create that its machine was taken from', async () => {
   await world.report()
   const made = await createDock(world.modules.context, world.caller, world.body(), undefined)
   expect(made.id).not.toBe(waiting.dockId)
+})
+
+// Last, because it leaves a Dock, and others count the Docks of the organization.
+it('restores the session if a promotion comes between the claim of a later machine and the restore', async () => {
+  const session = '"$HOME/.dock/session"'
+  const id = await begin(
+    triggerOf(),
+    planOf(`mkdir -p ${session}; date +%s%N >>${session}/promoted; cp ${session}/promoted promoted`),
+  )
+  await until(id, 'pr_opened')
+  await endKeeping(id)
+  await rm(join(fakeProcessFolder(), '.dock/session'), { recursive: true })
+  const { machines } = world.modules.docks
+  const { boot } = machines
+  const promoting = vi.spyOn(machines, 'boot').mockImplementationOnce(async (...words) => {
+    await boot(...words)
+    await promoteRun(runs.context, world.caller, id, {})
+  })
+  await review(id)
+  await until(id, 'pr_opened')
+  promoting.mockRestore()
+  expect(await read(id)).toMatchObject({ executionTarget: 'dock', dockId: expect.any(String) })
+  expect((await git('show', `${(await read(id)).branch}:promoted`)).split('\n')).toHaveLength(2)
+  await close(id)
 })
