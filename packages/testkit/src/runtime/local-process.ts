@@ -1,6 +1,7 @@
 /** Runs real programs of this machine with the streams of an attached process. Tests only. */
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readdir, readlink } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
   ExecRefused,
@@ -67,8 +68,8 @@ export async function openLocalProcess(
         execFile('/bin/bash', ['-c', resizeProgram, 'resize', `${pid}`, `${cols}`, `${rows}`], () => {})
     },
     signal: async (name, target) => {
-      const leader = pty ? ((await childrenOf(pid))[0] ?? 0) : pid
-      if (leader === 0) return
+      const leader = pty ? await leaderOnTerminal(child) : pid
+      if (leader === null) return
       const foreground = pty && name === 'HUP' ? await foregroundOf(leader) : []
       if (target === 'attached' && !pty) {
         for (const each of await attachedOf(leader, links)) sendSignal(each, name)
@@ -93,6 +94,29 @@ const childrenOf = (pid: number): Promise<number[]> =>
   run('/usr/bin/pgrep', ['--parent', String(pid)]).then(
     ({ stdout }) => stdout.trim().split('\n').map(Number),
     () => [],
+  )
+
+/** How long a busy machine may take until a program leads the session of its terminal. */
+const leaderMs = 10_000
+
+/**
+ * Returns the process that `script` runs on its terminal, or null if there is none any more. It leads a session a moment
+ * after it was started, and cannot be signalled as a group before.
+ */
+const leaderOnTerminal = async (script: ChildProcess): Promise<number | null> => {
+  const deadline = performance.now() + leaderMs
+  while (script.exitCode === null && script.signalCode === null && performance.now() < deadline) {
+    const [child] = await childrenOf(script.pid!)
+    if (child !== undefined && (await sessionOf(child)) === child) return child
+    await delay(5)
+  }
+  return null
+}
+
+const sessionOf = (pid: number): Promise<number> =>
+  run('/usr/bin/ps', ['-o', 'sid=', '-p', String(pid)]).then(
+    ({ stdout }) => Number(stdout),
+    () => 0,
   )
 
 /** The leader of a process group, and the members that have a file open to which one of the links leads. */
