@@ -118,7 +118,10 @@ export class WarmPool {
     }
   }
 
-  /** Sets the kind of sandbox to keep, and a second kind of which the pool keeps a few. Sandboxes of other kinds are discarded. */
+  /**
+   * Sets the kind of sandbox that the pool keeps, and a second kind of which it keeps a few. The pool discards all other
+   * sandboxes.
+   */
   keep(kind: WarmPoolKind | null, second?: WarmPoolKind): void {
     const { size } = this.#parts
     const few = second ? Math.min(secondMax, Math.floor(size * secondShare)) : 0
