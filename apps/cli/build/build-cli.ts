@@ -1,4 +1,4 @@
-/** Builds the package of the command line: one file without dependencies. */
+/** Builds the package of the command line, which needs no other package. */
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -8,32 +8,37 @@ const checkout = new URL('../../../', import.meta.url).pathname
 const readVersion = async (): Promise<string> =>
   (JSON.parse(await readFile(join(checkout, 'apps/cli/package.json'), 'utf8')) as { version: string }).version
 
+const commandsModule = join(checkout, 'apps/cli/src/run-program.ts')
 const mcpModule = '@dock/mcp/stdio'
+/** Where the program loads a module from that is no part of its first file. */
+const places: Record<string, string> = {
+  [commandsModule]: './dock-commands.mjs',
+  [mcpModule]: './dock-mcp.mjs',
+}
 
-/**
- * Writes the program into one file, and what only `dock mcp` needs into `dock-mcp.mjs` beside it: it is four times as large,
- * and every other command would start more slowly.
- */
-export async function bundleCli(file: string): Promise<void> {
+const bundleOne = async (source: string, file: string, apart: string[] = []): Promise<void> => {
   const bundle = await rolldown({
-    input: join(checkout, 'apps/cli/src/main.ts'),
+    input: source,
     platform: 'node',
-    external: [mcpModule],
+    external: apart,
     transform: { define: { dockVersion: JSON.stringify(await readVersion()) } },
   })
   await bundle.write({
     ...{ file, format: 'esm', minify: true, codeSplitting: false },
-    paths: { [mcpModule]: './dock-mcp.mjs' },
+    paths: (name) => places[name] ?? name,
   })
   await bundle.close()
-  const mcp = await rolldown({ input: join(checkout, 'packages/mcp/src/serve-stdio.ts'), platform: 'node' })
-  await mcp.write({
-    file: join(dirname(file), 'dock-mcp.mjs'),
-    format: 'esm',
-    minify: true,
-    codeSplitting: false,
-  })
-  await mcp.close()
+}
+
+/**
+ * Writes the program and the two files that it loads from beside it: the commands, which `dock --version` does without, and
+ * what only `dock mcp` needs, which is four times as large and would slow the start of every other command.
+ */
+export async function bundleCli(file: string): Promise<void> {
+  const beside = (name: string): string => join(dirname(file), name)
+  await bundleOne(join(checkout, 'apps/cli/src/main.ts'), file, [commandsModule])
+  await bundleOne(commandsModule, beside(places[commandsModule]!), [mcpModule])
+  await bundleOne(join(checkout, 'packages/mcp/src/serve-stdio.ts'), beside(places[mcpModule]!))
   await chmod(file, 0o755)
 }
 
