@@ -5,7 +5,7 @@
  */
 import { print } from '../../bench/parts/bench-server.ts'
 import { createFaultFolder } from '../crash/fault-folder.ts'
-import { proveSaga } from './runs/kills.ts'
+import { proveSaga, proveStarts } from './runs/kills.ts'
 import { proveBudget, provePushes, proveStop } from './runs/limits.ts'
 import { startModelServer } from './runs/model-server.ts'
 import { type Check, startRunProof } from './runs/run-proof.ts'
@@ -24,6 +24,9 @@ const usual = {
   /** Kills around the steps of a turn. There are two for each step, place and process. */
   saga: 100,
   fastSaga: 30,
+  /** Processes of a Run during whose start the agent is killed. A Run starts as many. */
+  starts: 3,
+  fastStarts: 3,
   budget: 2,
   stop: 5,
   pushes: 1,
@@ -66,6 +69,8 @@ const parts: Record<Part, (count: number) => Promise<void>> = {
   receipts: (count) => proveReceipts(proof, count),
   saga: (count) => proveSaga(proof, count, 'dock'),
   fastSaga: (count) => proveSaga(proof, count, 'fast'),
+  starts: (count) => proveStarts(proof, count, 'dock'),
+  fastStarts: (count) => proveStarts(proof, count, 'fast'),
   budget: (count) => proveBudget(proof, model, environmentId, count),
   stop: (count) => proveStop(proof, count),
   pushes: () => provePushes(proof),

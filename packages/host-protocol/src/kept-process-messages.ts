@@ -38,6 +38,8 @@ export const startKeptProcess = z.strictObject({
   holdOutput: z.boolean().optional(),
   /** After this time the whole process tree is killed. */
   timeoutMs: z.number().int().min(1).optional(),
+  /** True: starts the process again if an agent died while it started it, so that nobody knows how far it came. */
+  startLostAgain: z.boolean().optional(),
 })
 export type StartKeptProcess = z.infer<typeof startKeptProcess>
 

@@ -120,3 +120,34 @@ export async function proveSaga(proof: RunProof, count: number, executionTarget:
     `${whole} whole, of ${runs} Runs`,
   )
 }
+
+const startPlace = 'agent:start-kept:opened'
+
+/**
+ * The agent is killed between the start of a process and the record of it, once for each process that a Run starts. The
+ * next agent ends what had started, and the Run starts it again.
+ */
+export async function proveStarts(proof: RunProof, count: number, executionTarget: Target): Promise<void> {
+  const { world, faults, check } = proof
+  const server = { ...world.server, port: world.port, faults }
+  const problems: string[] = []
+  for (let start = 0; start < count; start++) {
+    const asked = await proof.ask(command, { settings: { executionTarget }, isHeld: true })
+    await faults.clear()
+    await faults.arm(startPlace, ` ${start}`)
+    await sendUntilReceived(proof, asked)
+    const ended = problemsOf(proof, asked)
+    const killing = interruptAtEach(server, [{ place: startPlace, victim: 'agent' }], ended, lastingMs)
+    for (const result of await Promise.allSettled([killing, ended])) {
+      if (result.status === 'rejected') problems.push(`start ${start + 1}: ${String(result.reason)}`)
+      else if (result.value) problems.push(...result.value.map((problem) => `start ${start + 1}: ${problem}`))
+    }
+    await faults.clear()
+    await proof.clear()
+  }
+  check(
+    `the agent killed while it starts each of ${count} processes of a Run, target ${executionTarget}`,
+    problems.length === 0,
+    problems.join('; '),
+  )
+}

@@ -60,6 +60,32 @@ it('starts a process once, whatever is repeated', async () => {
   expect(await dock().kept.list()).toHaveLength(1)
 })
 
+it('is started again on request if an agent died while it started it', async () => {
+  const { openProcess } = host.driver
+  let isOpening = () => {}
+  const opening = new Promise<void>((resolve) => {
+    isOpening = resolve
+  })
+  host.driver.openProcess = () => {
+    isOpening()
+    return new Promise(() => undefined)
+  }
+  const processId = newUuid()
+  void start('echo done', { processId })
+  await opening
+  host.driver.openProcess = openProcess
+  agent = await host.startAgent()
+  expect(await start('echo done', { processId })).toMatchObject({ end: { reason: 'lost' } })
+  const again = () => start('echo done', { processId, startLostAgain: true })
+  const [first, second] = await Promise.all([again(), again()])
+  expect(first).toMatchObject({ processId, end: null })
+  expect(second.startedAt).toBe(first.startedAt)
+  expect((await ended(first)).end).toMatchObject({ exitCode: 0, reason: 'exited' })
+  expect(await output(first)).toBe('done\n')
+  expect(await again()).toMatchObject({ end: { exitCode: 0 } })
+  expect(await dock().kept.list()).toHaveLength(1)
+})
+
 it('runs on under another agent, and no byte is lost or repeated', async () => {
   const started = await start('for i in {1..100}; do echo $i; sleep 0.02; done; exit 7')
   const response = await agent.app.request(pathOf(started, 'output/stdout?offset=0&follow=true'))

@@ -1,5 +1,6 @@
 /** Starts a kept process: the keeper's pipes become its streams. */
 import { closeSync, openSync } from 'node:fs'
+import { faultPoint } from '@dock/foundation'
 import {
   type KeptProcess as KeptProcessView,
   keptEndedMax,
@@ -18,17 +19,26 @@ import type { KeptRecord } from './kept-record.ts'
 
 const shownLengthMax = 1024
 
-/** Starts the process, or returns it if this id was started before. Throws `busy` while {@link keptRunningMax} run. */
+/** True if an agent died while it started the process. What it had started was ended. */
+const isStartLost = ({ record }: KeptProcess): boolean =>
+  record.reference === null && record.end?.reason === 'lost'
+
+/**
+ * Starts the process, or returns it if this id was started before. With `startLostAgain` a lost start does not count. Throws
+ * `busy` while {@link keptRunningMax} run.
+ */
 export async function startKept(dock: DockState, request: StartKeptProcess): Promise<KeptProcessView> {
   const { kept } = dock
   const { processId } = request
-  if (kept.has(processId)) return readKept(dock, processId)
+  const earlier = kept.get(processId)
+  if (earlier && !(request.startLostAgain && isStartLost(earlier))) return readKept(dock, processId)
   if (countRunning(kept) >= keptRunningMax)
     throw new AgentRefusal('busy', `${keptRunningMax} processes run; wait until one has ended`)
   const process = createKeptProcess(recordOf(dock, request), null)
   // From here on it counts, so that requests at the same time cannot exceed the limit.
   kept.set(processId, process)
   try {
+    if (earlier) await dock.parts.keeper.remove(dock.dockId, processId)
     await start(dock, process, request)
   } catch (error) {
     await discard(dock, processId)
@@ -58,13 +68,14 @@ const recordOf = (dock: DockState, request: StartKeptProcess): KeptRecord => {
 const start = async (dock: DockState, process: KeptProcess, request: StartKeptProcess): Promise<void> => {
   const { parts, dockId } = dock
   const { keeper, keptRecords } = parts
-  const { processId, stdin, timeoutMs, holdOutput = false, ...wanted } = request
+  const { processId, stdin, timeoutMs, holdOutput = false, startLostAgain: _, ...wanted } = request
   // A later agent removes a process with this record: without a reference it cannot know whether the process runs.
   const [paths] = await Promise.all([
     keeper.create(dockId, processId, { stdin, stderr: request.pty === undefined, holdOutput }),
     keptRecords.write(dockId, process.record),
   ])
   const opened = await openWithPipes(dock, processId, paths, wanted)
+  faultPoint('agent:start-kept:opened')
   const sandbox = dock.live
   process.sandbox = sandbox
   process.record = { ...process.record, reference: opened.opened.reference }
@@ -81,7 +92,7 @@ const openWithPipes = async (
   dock: DockState,
   processId: string,
   { stdin, stdout, stderr }: PipePaths,
-  wanted: Omit<StartKeptProcess, 'processId' | 'stdin' | 'timeoutMs' | 'holdOutput'>,
+  wanted: Omit<StartKeptProcess, 'processId' | 'stdin' | 'timeoutMs' | 'holdOutput' | 'startLostAgain'>,
 ): Promise<DockProcess> => {
   const opened: number[] = []
   const open = (path: string, flags: string): number => {

@@ -48,6 +48,17 @@ test('a follower gets each byte once, and the end after the last one', async () 
   expect(await followToEnd('cat; exit 4', 1_000, text)).toEqual({ text, exitCode: 4 })
 })
 
+test('a command with input does nothing if its input is closed before it began', async () => {
+  const startKept: typeof gateway.startKept = async (...args) => {
+    const started = await gateway.startKept(...args)
+    await gateway.closeKeptInput({ ...machine, processId: started.processId })
+    return { ...started, stdin: { ...started.stdin, isOpen: false } }
+  }
+  const request = requestOf('echo begun', 'the prompt')
+  const { end, output } = await runInDock({ ...gateway, startKept }, machine, request, async () => undefined)
+  expect([end.exitCode, output]).toEqual([1, ''])
+})
+
 test('a process that closes its output has not ended', async () => {
   expect(await followToEnd('echo last; exec >&- 2>&-; sleep 0.5; exit 5', 1_000)).toEqual({
     text: 'last\n',

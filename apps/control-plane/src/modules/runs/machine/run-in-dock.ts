@@ -20,7 +20,10 @@ type KeptCalls = Pick<
   'startKept' | 'readKept' | 'waitForKept' | 'writeKeptInput' | 'closeKeptInput' | 'openKeptOutput'
 >
 
-/** Starts the process, and writes its input to the end. */
+/**
+ * Starts the process, and writes its input to the end. A command with input begins once its input is there, so that a start
+ * which broke off, and is done again, has done nothing.
+ */
 export async function startInDock(
   gateway: KeptCalls,
   { hostId, dockId, generation }: Machine,
@@ -29,10 +32,11 @@ export async function startInDock(
   const place = { hostId, dockId, processId }
   const stdin = input !== undefined
   const started = await gateway.startKept(hostId, dockId, {
-    ...{ processId, generation, command, env: { ...env }, stdin, timeoutMs },
+    ...{ processId, generation, env: { ...env }, stdin, timeoutMs, startLostAgain: true },
+    command: stdin ? `${waitForStart}\n${command}` : command,
   })
   if (!stdin || started.end !== null || !started.stdin.isOpen) return place
-  const left = input.subarray(started.stdin.offset)
+  const left = Buffer.concat([startLine, input]).subarray(started.stdin.offset)
   try {
     if (left.length > 0) await gateway.writeKeptInput(place, started.stdin.offset, Readable.from([left]))
     await gateway.closeKeptInput(place)
@@ -119,4 +123,7 @@ const follow = async (
 }
 
 const waitMs = 1_000
+/** bash reads a pipe byte by byte here, so that the command gets all that follows. */
+const waitForStart = 'IFS= read -r _ || exit'
+const startLine = Buffer.from('\n')
 const outputBytesMax = 16 * 1024
