@@ -57,6 +57,8 @@ export type OperationRunner = {
   stop(): void
 }
 
+const logOf = ({ id, kind, dockId }: OperationRow) => ({ operationId: id, kind, dockId })
+
 export function createOperationRunner(options: {
   db: Db
   clock: Clock
@@ -73,12 +75,15 @@ export function createOperationRunner(options: {
     recordProgress(db, owner, operation, { now: clock.now(), leaseUntil })
   const records: SagaRecords = {
     recordStep: (operation) => record(operation, later(leaseMs)),
-    recordUndoing: (operation) => record(operation, later(leaseMs)),
+    recordUndoing: (operation, step, cause) => {
+      logger.warn({ ...logOf(operation), step, err: cause }, 'a step of an operation failed')
+      return record(operation, later(leaseMs))
+    },
     recordBlocked: (operation) => record(operation, null),
   }
 
   const execute = async (operation: OperationRow): Promise<OperationError | null> => {
-    const log = { operationId: operation.id, kind: operation.kind, dockId: operation.dockId }
+    const log = logOf(operation)
     try {
       const saga = sagas.get(operation.kind)
       if (!saga) throw new Error(`no saga for operation kind ${operation.kind}`)

@@ -44,7 +44,8 @@ export class OperationBlocked extends Error {
 /** Saves a saga's progress durably. Each method throws LeaseLost if another process has taken the lease. */
 export type SagaRecords = {
   recordStep(operation: OperationRow): Promise<void>
-  recordUndoing(operation: OperationRow): Promise<void>
+  /** `cause` is what the step `step` threw: the operation keeps only what callers may read of it. */
+  recordUndoing(operation: OperationRow, step: string, cause: unknown): Promise<void>
   recordBlocked(operation: OperationRow): Promise<void>
 }
 
@@ -85,7 +86,7 @@ export async function runSaga<Data extends VersionedData, Result>(
       }
       operation.error = saga.explain(error)
       operation.undoing = true
-      await records.recordUndoing(operation)
+      await records.recordUndoing(operation, saga.steps[index]?.name ?? '', error)
     }
   }
   if (!operation.undoing) {
