@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import { fakeKeptProcesses } from '@dock/testkit/src/docks/fake-kept-processes.ts'
 import { expect, test } from 'vitest'
+import { HostUnreachable } from '../../hosts/index.ts'
 import { followInDock, runInDock, startInDock } from './run-in-dock.ts'
 
 const gateway = fakeKeptProcesses(
@@ -57,6 +59,16 @@ test('a command with input does nothing if its input is closed before it began',
   const request = requestOf('echo begun', 'the prompt')
   const { end, output } = await runInDock({ ...gateway, startKept }, machine, request, async () => undefined)
   expect([end.exitCode, output]).toEqual([1, ''])
+})
+
+test('output that breaks off says that the host is unreachable', async () => {
+  const place = await startInDock(gateway, machine, requestOf('echo one'))
+  const body = new Readable({ read() {} })
+  body.push('one')
+  const openKeptOutput = async () => ({ start: 0, first: 0, body })
+  const following = followInDock({ ...gateway, openKeptOutput }, place, 0, 1_000)
+  body.destroy(new Error('the link broke'))
+  await expect(following).rejects.toThrow(HostUnreachable)
 })
 
 test('a process that closes its output has not ended', async () => {

@@ -3,7 +3,7 @@
  * same id joins the first one.
  */
 import { Readable } from 'node:stream'
-import type { HostGateway, KeptPlace, KeptProcess } from '../../hosts/index.ts'
+import { type HostGateway, HostUnreachable, type KeptPlace, type KeptProcess } from '../../hosts/index.ts'
 
 export type Machine = { hostId: string; dockId: string; generation: number }
 
@@ -97,7 +97,7 @@ export async function followInDock(
 
 /**
  * Passes output to `take` as it comes, until it ends, `take` returns false, or a second has passed. `isOver` is true if
- * it has ended and all of it was taken.
+ * it has ended and all of it was taken. Throws {@link HostUnreachable} if it breaks off.
  */
 const follow = async (
   gateway: KeptCalls,
@@ -116,7 +116,7 @@ const follow = async (
     return { start, isOver: !isLate }
   } catch (error) {
     if (isLate) return { start, isOver: false }
-    throw error
+    throw new HostUnreachable('the output of a process broke off', { cause: error })
   } finally {
     clearTimeout(timer)
   }
