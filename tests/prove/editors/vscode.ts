@@ -27,7 +27,7 @@ const startServer = async (setting: Setting): Promise<number> => {
   }
   await setting.ssh('cat >project/.vscode/settings.json', JSON.stringify(settings))
   await setting.ssh(
-    `cd code && nohup ./node out/server-main.js --host 127.0.0.1 --port 0 --without-connection-token \\
+    `cd code || exit; nohup ./node out/server-main.js --host 127.0.0.1 --port 0 --without-connection-token \\
       --accept-server-license-terms >../code.log 2>&1 </dev/null &`,
   )
   return eventually(
