@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { newUuid } from '@dock/foundation'
+import type { KeptProcess } from '@dock/host-protocol'
 import { fakeKeptProcesses } from '@dock/testkit/src/docks/fake-kept-processes.ts'
 import { expect, test } from 'vitest'
 import { HostUnreachable } from '../../hosts/index.ts'
@@ -59,6 +60,34 @@ test('a command with input does nothing if its input is closed before it began',
   const request = requestOf('echo begun', 'the prompt')
   const { end, output } = await runInDock({ ...gateway, startKept }, machine, request, async () => undefined)
   expect([end.exitCode, output]).toEqual([1, ''])
+})
+
+const loseEnds =
+  <Calls extends unknown[]>(call: (...args: Calls) => Promise<KeptProcess>) =>
+  async (...args: Calls): Promise<KeptProcess> => {
+    const process = await call(...args)
+    return process.end === null
+      ? process
+      : { ...process, end: { ...process.end, exitCode: null, reason: 'lost' } }
+  }
+
+test.each([0, 7])('exit code %d is known although no agent saw the end', async (exitCode) => {
+  const forgetful = {
+    ...gateway,
+    ...{ readKept: loseEnds(gateway.readKept), waitForKept: loseEnds(gateway.waitForKept) },
+  }
+  const request = requestOf(`echo one; exit ${exitCode}`)
+  const { end, output } = await runInDock(forgetful, machine, request, async () => undefined)
+  expect([end, output]).toEqual([expect.objectContaining({ exitCode, reason: 'exited' }), 'one\n'])
+  const followed = await followInDock(forgetful, { ...machine, processId: request.processId }, 0, 1_000)
+  expect(followed.end).toMatchObject({ exitCode, reason: 'exited' })
+})
+
+test('a process that was killed while no agent was there is lost', async () => {
+  const waitForKept = loseEnds(gateway.waitForKept)
+  const request = requestOf('kill -KILL $$')
+  const { end } = await runInDock({ ...gateway, waitForKept }, machine, request, async () => undefined)
+  expect(end).toMatchObject({ exitCode: null, reason: 'lost' })
 })
 
 test('output that breaks off says that the host is unreachable', async () => {

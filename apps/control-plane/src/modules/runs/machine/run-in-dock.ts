@@ -33,7 +33,7 @@ export async function startInDock(
   const stdin = input !== undefined
   const started = await gateway.startKept(hostId, dockId, {
     ...{ processId, generation, env: { ...env }, stdin, timeoutMs, startLostAgain: true },
-    command: stdin ? `${waitForStart}\n${command}` : command,
+    command: withStatus(stdin ? `${waitForStart}\n${command}` : command),
   })
   if (!stdin || started.end !== null || !started.stdin.isOpen) return place
   const left = Buffer.concat([startLine, input]).subarray(started.stdin.offset)
@@ -47,6 +47,35 @@ export async function startInDock(
   return place
 }
 
+/**
+ * Returns the command so that it also writes its exit code to its second output, which nothing else uses. The host does
+ * not know the exit code of a process that ended while no agent was there; what it wrote is kept.
+ */
+const withStatus = (command: string): string => `exec 3>&2
+(
+${command}
+) 2>/dev/null 3>&-
+RUN_STATUS=$?
+printf '%d\\n' $RUN_STATUS >&3
+( exit $RUN_STATUS )
+`
+
+/** Returns the end of a process, with the exit code that it wrote itself if the host does not know it. */
+const endOf = async (
+  gateway: KeptCalls,
+  place: KeptPlace,
+  { end }: KeptProcess,
+): Promise<KeptProcess['end']> => {
+  if (end?.reason !== 'lost') return end
+  let status = ''
+  await follow(gateway, place, 'stderr', 0, (piece) => {
+    status += piece.toString('latin1')
+    return status.length < statusLengthMax
+  })
+  const exitCode = /^(\d{1,3})\n$/.exec(status)?.[1]
+  return exitCode === undefined ? end : { ...end, exitCode: Number(exitCode), reason: 'exited' }
+}
+
 /** Runs the command to its end. `output` is the end of what it wrote. `keepWaiting` throws if nobody wants the end. */
 export async function runInDock(
   gateway: KeptCalls,
@@ -56,10 +85,12 @@ export async function runInDock(
 ): Promise<{ end: NonNullable<KeptProcess['end']>; output: string }> {
   const place = await startInDock(gateway, machine, request)
   for (;;) {
-    const { end, stdout } = await gateway.waitForKept(place, waitMs)
+    const process = await gateway.waitForKept(place, waitMs)
+    const { stdout } = process
+    const end = await endOf(gateway, place, process)
     if (end !== null) {
       let tail = Buffer.alloc(0)
-      await follow(gateway, place, Math.max(stdout.first, stdout.end - outputBytesMax), (piece) => {
+      await follow(gateway, place, 'stdout', Math.max(stdout.first, stdout.end - outputBytesMax), (piece) => {
         tail = Buffer.concat([tail, piece]).subarray(-outputBytesMax)
         return true
       })
@@ -83,16 +114,19 @@ export async function followInDock(
   const known = await gateway.readKept(place)
   const pieces: Buffer[] = []
   let length = 0
-  const { start, isOver } = await follow(gateway, place, offset, (piece) => {
+  const { start, isOver } = await follow(gateway, place, 'stdout', offset, (piece) => {
     pieces.push(piece)
     length += piece.length
     return length < bytesMax
   })
   const bytes = Buffer.concat(pieces).subarray(0, bytesMax)
   // Its output may end a moment before the process, or long before it.
-  if (isOver) return { bytes, start, end: known.end ?? (await gateway.waitForKept(place, waitMs)).end }
+  if (isOver) {
+    const process = known.end === null ? await gateway.waitForKept(place, waitMs) : known
+    return { bytes, start, end: await endOf(gateway, place, process) }
+  }
   // A daemon that the process left may keep the output open, so its end is not waited for if nothing comes.
-  return { bytes, start, end: length === 0 ? known.end : null }
+  return { bytes, start, end: length === 0 ? await endOf(gateway, place, known) : null }
 }
 
 /**
@@ -102,10 +136,11 @@ export async function followInDock(
 const follow = async (
   gateway: KeptCalls,
   place: KeptPlace,
+  output: 'stdout' | 'stderr',
   offset: number,
   take: (piece: Buffer) => boolean,
 ): Promise<{ start: number; isOver: boolean }> => {
-  const { start, body } = await gateway.openKeptOutput(place, 'stdout', { offset, follow: true })
+  const { start, body } = await gateway.openKeptOutput(place, output, { offset, follow: true })
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -127,3 +162,4 @@ const waitMs = 1_000
 const waitForStart = 'IFS= read -r _ || exit'
 const startLine = Buffer.from('\n')
 const outputBytesMax = 16 * 1024
+const statusLengthMax = 16
