@@ -3,6 +3,7 @@
  * manifest, repositories are linked, a mention starts a Run. The control plane has no host, so the Run waits for a machine;
  * what an agent would do is written into the database.
  */
+import { newUuid } from '@dock/foundation'
 import {
   type Github,
   openChromium,
@@ -150,6 +151,11 @@ it('shows a Run that a mention has started, live, and stops and retries it', asy
   await expect.poll(() => page.url()).not.toContain(runId)
   await timeline.getByText('Somebody asked for it').waitFor()
   expect(await timeline.getByRole('listitem').count()).toBe(1)
+})
+
+it.each(['/runs', '/github'])('%s says that the workspace of its address is not there', async (path) => {
+  await open(`${path}?workspace=${newUuid()}`)
+  await page.getByRole('heading', { name: 'There is no such workspace' }).waitFor()
 })
 
 it('breaks no rule of its content security policy, and logs no error', () => {

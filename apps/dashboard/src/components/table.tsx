@@ -6,12 +6,12 @@ import type { ComponentProps, ReactNode } from 'react'
  */
 export function Table(props: { label: string; columns: readonly string[]; children: ReactNode }) {
   return (
-    // The box takes the focus, so that the keyboard scrolls it.
+    // The box takes the focus, so that the keyboard scrolls it. What is only read aloud is placed in it, and not in the page.
     <section
       aria-label={props.label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by the keyboard.
       tabIndex={0}
-      className="overflow-x-auto rounded-lg border border-line bg-panel shadow-raised"
+      className="relative overflow-x-auto rounded-lg border border-line bg-panel shadow-raised"
     >
       <table className="w-full border-collapse text-left text-sm">
         <thead>

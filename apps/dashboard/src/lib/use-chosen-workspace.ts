@@ -2,10 +2,14 @@ import type { Organization } from '@dock/sdk'
 import { useWorkspaces, type WorkspaceChoice } from '../api/use-workspaces.ts'
 import { useCurrentOrganization } from './current-organization.ts'
 
-/** Returns the workspace that the address names, or else the first one of the chosen organization. */
+/**
+ * Returns the workspace that the address names, or else the first one of the chosen organization. `workspaceId` is what the
+ * service is asked with: it says why a workspace of the address cannot be shown.
+ */
 export function useChosenWorkspace(asked: string | undefined): {
   workspaces: readonly WorkspaceChoice[]
   workspace: WorkspaceChoice | undefined
+  workspaceId: string | undefined
   organization: Organization | undefined
   isAdmin: boolean
 } {
@@ -19,6 +23,7 @@ export function useChosenWorkspace(asked: string | undefined): {
   return {
     workspaces,
     workspace,
+    workspaceId: asked ?? workspace?.id,
     organization,
     isAdmin: organization !== undefined && organization.role !== 'member',
   }

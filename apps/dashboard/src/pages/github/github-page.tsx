@@ -8,6 +8,7 @@ import { ErrorAlert, Notice } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { NoOrganization } from '../../components/no-organization.tsx'
+import { NoWorkspace } from '../../components/no-workspace.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
@@ -26,11 +27,11 @@ const namesShown = 5
 export function GithubPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
-  const { workspaces, workspace, isAdmin } = useChosenWorkspace(search.workspace)
+  const { workspaces, workspace, workspaceId, isAdmin } = useChosenWorkspace(search.workspace)
   const { hasNone } = useCurrentOrganization()
   const { data: me } = useQuery(meQuery)
   const { data: config } = useQuery(configQuery)
-  const { data, error } = useQuery(installationsQuery(workspace?.id))
+  const { data, error } = useQuery(installationsQuery(workspaceId))
   const { busy, run } = useAction()
   const needsApp = config?.githubAppConfigured === false
   const connect = workspace && (
@@ -64,7 +65,7 @@ export function GithubPage() {
         workspace={workspace}
         onChoose={(id) => void navigate({ to: '/github', search: { workspace: id } })}
       />
-      {error && <ErrorAlert error={error} />}
+      {error && (workspace ? <ErrorAlert error={error} /> : <NoWorkspace />)}
       {hasNone && <NoOrganization things="Repositories" />}
       {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (

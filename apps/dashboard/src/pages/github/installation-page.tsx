@@ -21,8 +21,8 @@ const route = getRouteApi('/shell/github/installations/$id')
 export function InstallationPage() {
   const { id } = route.useParams()
   const search = route.useSearch()
-  const { workspace, organization, isAdmin } = useChosenWorkspace(search.workspace)
-  const { data, error } = useQuery(installationQuery(workspace?.id, id))
+  const { workspaceId, organization, isAdmin } = useChosenWorkspace(search.workspace)
+  const { data, error } = useQuery(installationQuery(workspaceId, id))
   const repos = data?.installation.repos ?? []
   return (
     <Page

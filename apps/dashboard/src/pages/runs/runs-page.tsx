@@ -9,6 +9,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { NoOrganization } from '../../components/no-organization.tsx'
+import { NoWorkspace } from '../../components/no-workspace.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
@@ -52,12 +53,13 @@ function Row({ run }: { run: Run }) {
 export function RunsPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
-  const { workspaces, workspace, isAdmin } = useChosenWorkspace(search.workspace)
+  const { workspaces, workspace, workspaceId, isAdmin } = useChosenWorkspace(search.workspace)
   const { hasNone } = useCurrentOrganization()
   const [limit, setLimit] = useState(runsPageSize)
   const [starts, setStarts] = useState(false)
-  const installations = useQuery(installationsQuery(workspace?.id))
-  const filter = workspace && { workspaceId: workspace.id, state: search.state, repo: search.repo }
+  const installations = useQuery(installationsQuery(workspaceId))
+  const filter =
+    workspaceId === undefined ? undefined : { workspaceId, state: search.state, repo: search.repo }
   const runs = useQuery(runsQuery(filter, limit))
   const repos = (installations.data ?? []).flatMap((each) => each.repos).toSorted()
   const showMore = useCallback(() => setLimit((shown) => shown + runsPageSize), [])
@@ -119,7 +121,7 @@ export function RunsPage() {
           onChange={(repo) => choose({ repo: repo || undefined })}
         />
       </div>
-      {error && <ErrorAlert error={error} />}
+      {error && (workspace ? <ErrorAlert error={error} /> : <NoWorkspace />)}
       {runs.isPending && !error && <Skeleton lines={5} />}
       {runs.data?.length === 0 && (
         <Empty
