@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
 import { createTurnsWorld } from '@dock/testkit/src/runs/turns-world.ts'
+import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 
 const turns = await createTurnsWorld()
@@ -95,6 +96,16 @@ it('does everything once if each step runs twice', async () => {
   const words = await eventsOf(id!)
   expect(words).toContain('tests_passed')
   expect(new Set(words).size).toBe(words.length)
+})
+
+it('has spent its budget if its agent gives up because its models refuse it', async () => {
+  const id = await begin(triggerOf(), planOf('until [ -e "$HOME/refused" ]; do sleep 0.05; done; exit 4'))
+  await until(id, 'working')
+  await sql`update run_turns set cost_micro_usd = 5000000 where run_id = ${id}`.execute(world.db)
+  await writeFile(join(fakeProcessFolder(), 'refused'), '')
+  await until(id, 'failed.*budget')
+  await rm(join(fakeProcessFolder(), 'refused'))
+  expect(await read(id)).toMatchObject({ completionStatus: 'budget_exhausted' })
 })
 
 it('is done if its pull request is merged, also while it works on feedback', async () => {

@@ -169,6 +169,12 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
   if ((await readLiveRun(parts, operation)).state !== 'working') throw runStopped('The Run has ended.')
 }
 
+/** Ends the Run if its models have cost what it may spend. */
+const requireBudget = async (db: TurnParts['db'], { id, settings: { budgetUsd } }: RunRow): Promise<void> => {
+  if (budgetUsd > 0 && (await readCost(db, id)).costMicroUsd >= budgetUsd * 1e6)
+    throw runFailed('The budget of the Run is spent.', { completionStatus: 'budget_exhausted' })
+}
+
 /** Copies the agent's output into the log until the agent ends. */
 export async function followAgent(parts: TurnParts, operation: TurnOperation): Promise<void> {
   const { db, gateway } = parts
@@ -177,9 +183,7 @@ export async function followAgent(parts: TurnParts, operation: TurnOperation): P
     const run = await readLiveRun(parts, operation)
     const turn = await findTurn(db, run.id, turnId)
     if (!turn) throw runStopped('The Run was deleted.')
-    const { budgetUsd } = run.settings
-    if (budgetUsd > 0 && (await readCost(db, run.id)).costMicroUsd >= budgetUsd * 1e6)
-      throw runFailed('The budget of the Run is spent.', { completionStatus: 'budget_exhausted' })
+    await requireBudget(db, run)
     const { bytes, start, end } = await onMachine(parts, operation, ({ hostId, dockId }) =>
       followInDock(gateway, { hostId, dockId, processId: turnId }, turn.sourceBytes, readBytesMax),
     )
@@ -190,13 +194,16 @@ export async function followAgent(parts: TurnParts, operation: TurnOperation): P
       throw runFailed('The agent took longer than the Run may.', { completionStatus: 'timed_out' })
     if (reason === 'dock_ended' || reason === 'keeper_lost' || reason === 'lost')
       throw runFailed('The machine of the Run was lost.', { isHostLost: true })
-    if (exitCode !== 0)
+    if (exitCode !== 0) {
+      // At the budget its models refuse it, and it may end because of that.
+      await requireBudget(db, run)
       throw runFailed(
         reason === 'out_of_memory'
           ? 'The agent needed more memory than its machine has.'
           : `The agent ended with exit code ${exitCode}.`,
         { completionStatus: 'agent_failed' },
       )
+    }
     return
   }
 }
