@@ -83,7 +83,7 @@ describe('eight tabs of one browser', () => {
 })
 
 describe('the page of a webhook', () => {
-  it('shows deliveries as they happen, and sends one again with the same event', async () => {
+  it('shows deliveries as they happen with what came back, and sends one again with the same event', async () => {
     const path = `/${freshName('hook')}`
     await page.goto(address('/webhooks'))
     await button('New webhook').first().click()
@@ -93,14 +93,27 @@ describe('the page of a webhook', () => {
     await button('Add webhook').click()
     await button('I have stored it').click()
     await page.getByRole('link', { name }).click()
-    receiver.respondWith(path, 500)
+    receiver.respondWith(path, { status: 422, body: `${hostile}\u202e\0` })
     await button('Send a test').click()
     const deliveries = table('Deliveries')
-    await deliveries.getByText('500', { exact: true }).waitFor()
-    await deliveries.getByRole('button', { name: /^Redeliver/ }).click()
+    await deliveries.getByText('422', { exact: true }).waitFor()
+    await deliveries.getByRole('button', { name: /^Details/ }).click()
+    const details = page.getByRole('dialog', { name: 'webhook.test' })
+    const bodyOf = (what: string) =>
+      details.getByRole('textbox', { name: `Body of the ${what}` }).inputValue()
+    expect(await bodyOf('answer')).toBe(`${hostile}\\u{202e}`)
+    const [{ body: sent } = { body: '' }] = receiver.receivedAt(path)
+    expect(JSON.parse(await bodyOf('request'))).toEqual(JSON.parse(sent))
+    await details.getByRole('button', { name: 'Redeliver' }).click()
+    await details.waitFor({ state: 'hidden' })
     await deliveries.getByText('204', { exact: true }).waitFor()
+    await deliveries
+      .getByRole('button', { name: /^Redeliver/ })
+      .first()
+      .click()
+    await expect.poll(() => deliveries.getByText('204', { exact: true }).count()).toBe(2)
     const ids = receiver.receivedAt(path).map(({ body }) => (JSON.parse(body) as { id: string }).id)
-    expect([ids.length, new Set(ids).size]).toEqual([2, 1])
+    expect([ids.length, new Set(ids).size]).toEqual([3, 1])
     await button('Delete').click()
     await confirm(page, name, 'Delete')
     await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()

@@ -23,7 +23,7 @@ export function createFakeReceivers(): FakeReceivers {
     findRefusal: async (url) => refusals.get(url) ?? null,
     post: async ({ url, headers, body, signal }) => {
       received.push({ url, headers, body })
-      const response = responses.get(url)?.() ?? { status: 200, retryAfterSeconds: null }
+      const response = responses.get(url)?.() ?? { status: 200, retryAfterSeconds: null, answer: '' }
       const aborted = Promise.withResolvers<never>()
       signal?.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
       return Promise.race([response, aborted.promise])

@@ -260,6 +260,12 @@ class Deleted(TypedDict):
     deleted: Literal[True]
 
 
+class DeliveryAnswer(TypedDict):
+    status: int | None
+    body: str | None
+    milliseconds: int
+
+
 class DeliveryAttempt(TypedDict):
     id: str
     eventId: str
@@ -268,6 +274,23 @@ class DeliveryAttempt(TypedDict):
     status: int | None
     error: str | None
     createdAt: str
+
+
+class DeliveryDetails(TypedDict):
+    attempt: DeliveryAttempt
+    request: DeliveryRequest
+    answer: DeliveryAnswer
+
+
+class DeliveryHeader(TypedDict):
+    name: str
+    value: str
+
+
+class DeliveryRequest(TypedDict):
+    url: str
+    headers: List[DeliveryHeader]
+    body: str | None
 
 
 class DescribedVersion(TypedDict):

@@ -187,6 +187,9 @@ export const things: Readonly<Record<string, Make>> = {
       .execute()
     return id
   },
+  '/api/dashboard/webhooks/:id': (server, tenant) => things['/v1/webhooks/endpoints/:id']!(server, tenant),
+  '/api/dashboard/webhooks/:id/deliveries/:deliveryId': (server, tenant) =>
+    things['/v1/webhooks/endpoints/:id/deliveries/:deliveryId']!(server, tenant),
   '/v1/notifications/:id': async (server, tenant) => {
     const row = await server.database.db
       .insertInto('notifications')

@@ -3,27 +3,32 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** A status, or one with a body. */
+type Answer = number | { status: number; body: string }
+
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 
 export type Receiver = {
   url(path: string): string
   /** All requests to a path, in the order in which they arrived. */
   receivedAt(path: string): Received[]
-  /** Sets the statuses of the next responses at a path. Afterwards it responds with 204. */
-  respondWith(path: string, ...statuses: number[]): void
+  /** Sets the next responses at a path. Afterwards it responds with 204. */
+  respondWith(path: string, ...answers: Answer[]): void
   close(): Promise<void>
 }
 
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = []
-  const statuses = new Map<string, number[]>()
+  const answers = new Map<string, Answer[]>()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const path = request.url ?? ''
       received.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') })
-      response.writeHead(statuses.get(path)?.shift() ?? 204).end()
+      const answer = answers.get(path)?.shift() ?? 204
+      if (typeof answer === 'number') response.writeHead(answer).end()
+      else response.writeHead(answer.status).end(answer.body)
     })
   })
   server.listen(0, '127.0.0.1')
@@ -32,7 +37,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: (path) => `http://127.0.0.1:${port}${path}`,
     receivedAt: (path) => received.filter((each) => each.path === path),
-    respondWith: (path, ...next) => void statuses.set(path, next),
+    respondWith: (path, ...next) => void answers.set(path, next),
     close: async () => {
       server.closeAllConnections()
       server.close()

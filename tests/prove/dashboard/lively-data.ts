@@ -91,7 +91,8 @@ const makeWebhooks = async ({ admin }: Server, ask: InSession, receiver: Receive
     await ask('POST', `/v1/webhooks/endpoints/${id}/test?organizationId=${organizationId}`)
     return id
   }
-  receiver.respondWith('/chat', 204, 500, 503)
+  const body = `{"error":"no channel for this event","hint":"${'Create the channel first. '.repeat(20)}"}\n`
+  receiver.respondWith('/chat', 204, { status: 422, body }, 404)
   receiver.respondWith('/gone', 410)
   const webhookId = await make('Team chat', '/chat')
   const goneWebhookId = await make('Old receiver', '/gone')

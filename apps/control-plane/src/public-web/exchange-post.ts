@@ -5,7 +5,8 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 
-export type Answer = { status: number; retryAfter: string | undefined }
+/** `text` is the start of the body. */
+export type Answer = { status: number; retryAfter: string | undefined; text: string }
 
 export class MalformedAnswer extends Error {}
 
@@ -28,14 +29,24 @@ const explain = (error: NodeJS.ErrnoException): MalformedAnswer =>
     ? error
     : new MalformedAnswer(error.code?.startsWith('HPE_') ? notHttp : closedEarly)
 
-/** Calls back once the body has ended or its first KiB has arrived. */
-const readBodyStart = (response: IncomingMessage, done: () => void): void => {
+/**
+ * Calls back once the body has ended or its first KiB has arrived. Bytes that are not UTF-8 become U+FFFD, and a character
+ * that the limit cuts is left out.
+ */
+const readBodyStart = (response: IncomingMessage, done: (text: string) => void): void => {
+  const pieces: Buffer[] = []
   let bytes = 0
+  const decode = (): string =>
+    new TextDecoder().decode(Buffer.concat(pieces).subarray(0, bodyBytesRead), {
+      stream: bytes >= bodyBytesRead,
+    })
   response.on('data', (piece: Buffer) => {
+    if (bytes >= bodyBytesRead) return
+    pieces.push(piece)
     bytes += piece.length
-    if (bytes >= bodyBytesRead) done()
+    if (bytes >= bodyBytesRead) done(decode())
   })
-  response.once('end', done)
+  response.once('end', () => done(decode()))
 }
 
 const startRequest = (socket: Socket, { url, headers, body }: Outgoing): ClientRequest =>
@@ -74,7 +85,7 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
     // Nobody asked for another protocol, but 101 is a response that is final.
     sent.once('upgrade', ({ statusCode }, upgraded) => {
       upgraded.destroy()
-      resolve({ status: statusCode ?? 101, retryAfter: undefined })
+      resolve({ status: statusCode ?? 101, retryAfter: undefined, text: '' })
     })
     // Request and response may each report several errors. An error without a listener would end the process.
     sent.on('error', fail)
@@ -83,9 +94,10 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
       isAnswered = true
       const status = response.statusCode ?? 0
       response.on('error', fail)
-      if (status === 101) return resolve({ status, retryAfter: undefined })
+      if (status === 101) return resolve({ status, retryAfter: undefined, text: '' })
       if (status < 200 || status > 599) return fail(new MalformedAnswer(notHttp))
-      readBodyStart(response, () => resolve({ status, retryAfter: response.headers['retry-after'] }))
+      const retryAfter = response.headers['retry-after']
+      readBodyStart(response, (text) => resolve({ status, retryAfter, text }))
     })
     sent.end(outgoing.body)
   })

@@ -71,7 +71,7 @@ const expectTimeout = async (changes: Partial<PublicPost> = {}): Promise<void> =
 
 describe('delivers', () => {
   it('to the checked address, with name, headers and body', async () => {
-    expect(await post()).toEqual({ status: 204, retryAfterSeconds: null, error: null })
+    expect(await post()).toEqual({ status: 204, retryAfterSeconds: null, answer: '', error: null })
     const [{ text, serverName, protocol } = { text: '', serverName: '', protocol: '' }] = receiver.received
     expect(text).toMatch(/^POST \/in\?x=1 HTTP\/1\.1\r\n/)
     const lines = text.toLowerCase().split('\r\n')
@@ -131,7 +131,7 @@ describe('delivers', () => {
 describe('reads of the answer', () => {
   it.each([200, 202, 302, 400, 404, 408, 410, 429, 500, 503])('the status %d', async (status) => {
     receiver.answer = answerWith(`${status} X`)
-    expect(await post()).toEqual({ status, retryAfterSeconds: null, error: null })
+    expect(await post()).toEqual({ status, retryAfterSeconds: null, answer: '', error: null })
   })
 
   it('no redirect', async () => {
@@ -143,7 +143,7 @@ describe('reads of the answer', () => {
 
   it('Retry-After in seconds and as a date', async () => {
     receiver.answer = answerWith('429 X', 'retry-after: 120')
-    expect(await post()).toEqual({ status: 429, retryAfterSeconds: 120, error: null })
+    expect(await post()).toEqual({ status: 429, retryAfterSeconds: 120, answer: '', error: null })
     const inAMinute = new Date(Date.now() + 60_000).toUTCString()
     receiver.answer = answerWith('503 X', `retry-after: ${inAMinute}`)
     const { retryAfterSeconds } = (await post()) as { retryAfterSeconds: number }
@@ -163,9 +163,33 @@ describe('reads of the answer', () => {
     'a switch of protocols, which nobody asked for, as final: %j',
     async (headers) => {
       receiver.answer = (socket) => void socket.write(`HTTP/1.1 101 X\r\n${headers}\r\n`)
-      expect(await post()).toEqual({ status: 101, retryAfterSeconds: null, error: null })
+      expect(await post()).toEqual({ status: 101, retryAfterSeconds: null, answer: '', error: null })
     },
   )
+
+  it.each<[string, string | Buffer, string]>([
+    ['text as UTF-8', 'Grüße', 'Grüße'],
+    ['other bytes as replaced', Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82]), 'a\ufffdb\ufffd'],
+    ['only its first KiB', 'x'.repeat(1_100), 'x'.repeat(1_024)],
+    ['no half of a character at the end of that KiB', `${'x'.repeat(1_023)}äy`, 'x'.repeat(1_023)],
+  ])('of the body %s', async (_what, body, answer) => {
+    receiver.answer = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`)
+      socket.end(body)
+    }
+    expect(await post()).toEqual({ status: 200, retryAfterSeconds: null, answer, error: null })
+  })
+
+  it('a body that comes in pieces', async () => {
+    receiver.answer = async (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n')
+      for (const byte of Buffer.from('aäb')) {
+        socket.write(Buffer.of(byte))
+        await delay(5)
+      }
+    }
+    expect(await post()).toMatchObject({ status: 200, answer: 'aäb' })
+  })
 
   it('only the start of an endless body', async () => {
     let written = 0
@@ -179,7 +203,7 @@ describe('reads of the answer', () => {
       }
       write()
     }
-    expect(await post()).toMatchObject({ status: 200 })
+    expect(await post()).toMatchObject({ status: 200, answer: 'x'.repeat(1_024) })
     await receiver.untilQuiet()
     expect(written).toBeLessThan(16 * 2 ** 20)
   })

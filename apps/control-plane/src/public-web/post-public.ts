@@ -19,7 +19,8 @@ export type PostError =
   | 'tls_failed'
 
 export type PostOutcome =
-  | { status: number; retryAfterSeconds: number | null; error: null }
+  /** `answer` is the start of the body, read as UTF-8. */
+  | { status: number; retryAfterSeconds: number | null; answer: string; error: null }
   /** The reason is a sentence for the owner of the receiver. */
   | { status: null; error: PostError; reason: string }
 
@@ -50,8 +51,12 @@ const send = async (target: PublicUrl, post: PublicPost, signal: AbortSignal): P
   if (resolution.error !== null) return fail(resolution.error, resolution.reason)
   const connection = await connectToFirst(resolution.addresses, portOf(url), deadlineMs, signal)
   const socket = url.protocol === 'https:' ? await secureConnection(connection, host, signal) : connection
-  const { status, retryAfter } = await exchangePost(socket, { url, headers: post.headers, body: post.body })
-  return { status, retryAfterSeconds: readRetryAfter(retryAfter, new Date()), error: null }
+  const { status, retryAfter, text } = await exchangePost(socket, {
+    url,
+    headers: post.headers,
+    body: post.body,
+  })
+  return { status, retryAfterSeconds: readRetryAfter(retryAfter, new Date()), answer: text, error: null }
 }
 
 const explain = (error: unknown): Failure | undefined => {

@@ -19,6 +19,15 @@ export function deliveriesQuery(organizationId: string, id: string) {
   })
 }
 
+/** What an attempt sent and what came back. Nothing changes it. */
+export function deliveryQuery(organizationId: string, id: string, deliveryId: string) {
+  return queryOptions({
+    queryKey: ['attempt', organizationId, id, deliveryId],
+    queryFn: ({ signal }) =>
+      api.call('readDelivery', { params: { id, deliveryId }, query: { organizationId }, signal }),
+  })
+}
+
 const pageSize = 50
 
 export const inboxQuery = infiniteQueryOptions({

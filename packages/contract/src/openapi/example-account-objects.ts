@@ -1,4 +1,4 @@
-/** Examples of people, organizations, keys, hosts and webhooks. */
+/** Examples of people, organizations, keys and hosts. */
 import { ids, stamps, times } from './example-values.ts'
 
 const amounts = {
@@ -69,16 +69,6 @@ const assistant = {
   planType: 'pro',
   updatedAt: times.changedAt,
 }
-const endpoint = {
-  id: ids.endpoint,
-  organizationId: ids.organization,
-  name: 'Deployments',
-  url: 'https://hooks.acme.example/dock',
-  events: ['dock.ready', 'dock.error'],
-  secretPrefix: 'whsec_9d',
-  disabled: false,
-  ...stamps,
-}
 const host = {
   id: ids.host,
   address: '203.0.113.7',
@@ -131,7 +121,6 @@ const connection = {
 }
 const preference = { type: 'disk_warning', audience: 'creator', enabled: true, emailEnabled: false }
 const membership = { userId: ids.user, role: 'admin', ...stamps }
-const webhookDock = { id: ids.dock, state: 'ready' }
 const sshAddress = { host: 'dock.example', port: 2222 }
 const portsDomain = { domain: 'docks.example' }
 
@@ -160,17 +149,7 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     chatgptSignIn: false,
   },
   CreatedApiKey: { ...apiKey, apiKey: 'dock_3f9a…' },
-  CreatedWebhookEndpoint: { ...endpoint, secret: 'whsec_9d…' },
   DeclaredLost: { hostId: ids.host, docks: 12, failedSnapshots: 1 },
-  DeliveryAttempt: {
-    id: ids.attempt,
-    eventId: ids.event,
-    endpointId: ids.endpoint,
-    event: 'dock.ready',
-    status: 204,
-    error: null,
-    createdAt: times.changedAt,
-  },
   DeviceCode: {
     deviceCode: 'q3Jf…',
     userCode: 'WDJB-MJHT',
@@ -283,21 +262,5 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   },
   UsageAmounts: amounts,
   UsageDay: usageDay,
-  WebhookDelivery: {
-    id: ids.event,
-    type: 'dock.ready',
-    occurredAt: times.changedAt,
-    dock: webhookDock,
-    organizationId: ids.organization,
-    workspaceId: ids.workspace,
-  },
-  WebhookDock: webhookDock,
-  WebhookEndpoint: endpoint,
-  WebhookTestDelivery: {
-    id: ids.event,
-    type: 'webhook.test',
-    occurredAt: times.changedAt,
-    organizationId: ids.organization,
-  },
   Workspace: { id: ids.workspace, organizationId: ids.organization, name: 'Main', slug: 'main', ...stamps },
 }

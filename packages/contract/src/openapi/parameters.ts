@@ -22,6 +22,7 @@ const owners: Readonly<Record<string, string>> = {
   runs: 'Run',
   snapshots: 'Snapshot',
   endpoints: 'endpoint',
+  webhooks: 'endpoint',
   deliveries: 'delivery attempt',
   workspaces: 'workspace',
 }

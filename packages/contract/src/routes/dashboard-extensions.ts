@@ -16,6 +16,7 @@ import {
 import { statsWindow } from '../objects/docks.ts'
 import { versionPage } from '../objects/environments.ts'
 import { linkedInvitation, namedMember } from '../objects/organizations.ts'
+import { deliveryDetails } from '../objects/webhooks.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
 import { environmentParams, environmentQuery } from './environments.ts'
@@ -239,6 +240,25 @@ export const dashboardExtensionRoutes = {
     query: z.object({ cursor: z.string().min(1).max(limits.dashboard.diffCursorLengthMax).optional() }),
     response: snapshotDiff,
     errors: snapshotErrors,
+  }),
+  readDelivery: route({
+    method: 'GET',
+    path: '/api/dashboard/webhooks/:id/deliveries/:deliveryId',
+    summary: 'Read what a delivery attempt sent to the receiver, and what came back',
+    description: 'The signature is not kept. At most the first KiB of the answer is.',
+    extension: true,
+    tag: 'Dashboard',
+    access: {
+      credentials: 'session',
+      scope: { organization: 'query.organizationId' },
+      role: 'member',
+      outsider: 'webhook_endpoint_not_found',
+    },
+    params: z.object({ id: field.uuid, deliveryId: field.uuid }),
+    query: field.organizationQuery,
+    response: deliveryDetails,
+    errors: ['validation_error', 'webhook_endpoint_not_found', 'not_found'],
+    paramNotFound: { id: 'webhook_endpoint_not_found', deliveryId: 'not_found' },
   }),
   searchTemplates: route({
     method: 'GET',

@@ -12,6 +12,7 @@ export const dashboardRouteTable = {
   readListedSnapshot: 'GET /api/dashboard/snapshots/:id',
   listSnapshotFolder: 'GET /api/dashboard/snapshots/:id/folder',
   compareSnapshots: 'GET /api/dashboard/snapshots/:id/diff/:to',
+  readDelivery: 'GET /api/dashboard/webhooks/:id/deliveries/:deliveryId',
   searchTemplates: 'GET /api/dashboard/templates',
   listQuarantine: 'GET /api/dashboard/quarantine',
   adoptQuarantined: 'POST /api/dashboard/quarantine/:id/adopt',

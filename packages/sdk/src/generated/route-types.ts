@@ -89,6 +89,12 @@ export type DeclaredLost = {
 
 export type DeliveredEventType = "dock.ready" | "dock.error" | "dock.archived" | "dock.hydrated" | "webhook.test"
 
+export type DeliveryAnswer = {
+  status: number | null
+  body: string | null
+  milliseconds: number
+}
+
 export type DeliveryAttempt = {
   id: string
   eventId: string
@@ -97,6 +103,23 @@ export type DeliveryAttempt = {
   status: number | null
   error: string | null
   createdAt: string
+}
+
+export type DeliveryDetails = {
+  attempt: DeliveryAttempt
+  request: DeliveryRequest
+  answer: DeliveryAnswer
+}
+
+export type DeliveryHeader = {
+  name: string
+  value: string
+}
+
+export type DeliveryRequest = {
+  url: string
+  headers: DeliveryHeader[]
+  body: string | null
 }
 
 export type DescribedVersion = {
@@ -3443,6 +3466,20 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: SnapshotDiff
+  }
+  /** Read what a delivery attempt sent to the receiver, and what came back. */
+  readDelivery: {
+    request: {
+      params: {
+        id: string
+        deliveryId: string
+      }
+      query: {
+        organizationId: string
+      }
+      body?: never
+    } & RequestOptions
+    response: DeliveryDetails
   }
   /** List the Templates of the caller's organizations with where they came from, newest first. */
   searchTemplates: {

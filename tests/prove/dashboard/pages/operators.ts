@@ -1,6 +1,13 @@
 /** Webhooks, and the pages of the people who run the instance. */
 import type { Lively } from '../lively-data.ts'
-import { dialog, nowhere, type ShownPage } from './shown-page.ts'
+import { dialog, nowhere, type ShownDialog, type ShownPage } from './shown-page.ts'
+
+const detailsOfFailed: ShownDialog['opener'] = (page) =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByText('422', { exact: true }) })
+    .getByRole('button', { name: /^Details/ })
+    .first()
 
 export function operators({ webhookId, goneWebhookId, hostId }: Lively): ShownPage[] {
   return [
@@ -12,7 +19,10 @@ export function operators({ webhookId, goneWebhookId, hostId }: Lively): ShownPa
     { name: 'webhooks-newcomer', as: 'newcomer', path: '/webhooks', shows: 'You are in no organization' },
     {
       ...{ name: 'webhook', as: 'admin', path: `/webhooks/${webhookId}`, shows: 'dock.ready' },
-      dialogs: [dialog('webhook-delete', 'Delete', 'Type Team chat')],
+      dialogs: [
+        dialog('webhook-delete', 'Delete', 'Type Team chat'),
+        dialog('webhook-delivery', detailsOfFailed, 'At most the first 1 KiB is kept'),
+      ],
     },
     { name: 'webhook-gone', as: 'admin', path: `/webhooks/${goneWebhookId}`, shows: 'Enable again' },
     { name: 'webhook-missing', as: 'admin', path: `/webhooks/${nowhere}`, shows: 'There is no such webhook' },

@@ -1,4 +1,4 @@
-/** Tables of webhooks (migration 049). */
+/** Tables of webhooks (migrations 049 and 084). */
 import type { DeliveredEventType, DockState, WebhookEventType } from '@dock/contract'
 import type { ColumnType, Generated } from 'kysely'
 import type { NullableTimestamp } from './accounts.ts'
@@ -7,7 +7,7 @@ export type WebhookEndpointsTable = {
   id: string
   organization_id: string
   name: string
-  url: string
+  url: ColumnType<string, string, never>
   events: ColumnType<WebhookEventType[], WebhookEventType[], never>
   secret_prefix: string
   sealed_secret: string
@@ -42,6 +42,7 @@ export type WebhookAttemptsTable = {
   event: DeliveredEventType
   status: number | null
   error: string | null
+  answer: string | null
   started_at: ColumnType<Date, Date, never>
   finished_at: NullableTimestamp
 }

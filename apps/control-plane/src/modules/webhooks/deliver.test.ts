@@ -23,6 +23,7 @@ const db = () => server.database.db
 const status = (code: number, retryAfterSeconds: number | null = null): Receipt => ({
   status: code,
   retryAfterSeconds,
+  answer: '',
 })
 
 type Endpoint = { id: string; url: string; organizationId: string }
@@ -120,7 +121,20 @@ describe.each([
     const [attempt] = await attemptsOf(endpoint)
     expect(attempt!.status).toBe(code)
     expect(attempt!.error === null).toBe(after === 'sent')
+    expect(attempt!.answer).toBe(code === null ? null : '')
   })
+})
+
+it('keeps the answer of a receiver, without the NUL that PostgreSQL refuses', async () => {
+  const endpoint = await addEndpoint()
+  server.receivers.respond(endpoint.url, () => ({
+    status: 400,
+    retryAfterSeconds: null,
+    answer: 'no\0 such channel',
+  }))
+  await enqueue(endpoint)
+  await waitForAttempts(endpoint, 1)
+  expect(await attemptsOf(endpoint)).toMatchObject([{ status: 400, answer: 'no such channel' }])
 })
 
 it.each([

@@ -7,6 +7,10 @@ import type { WebhookAttemptsTable, WebhookDeliveriesTable } from '../../databas
 
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>
 export type AttemptRow = Selectable<WebhookAttemptsTable>
+/** What a list shows of a request. */
+export type ListedAttemptRow = Pick<AttemptRow, (typeof listedColumns)[number]>
+
+const listedColumns = ['id', 'event_id', 'endpoint_id', 'event', 'status', 'error', 'started_at'] as const
 
 /** What follows from a response: see outcome.ts. */
 export type Outcome =
@@ -22,16 +26,25 @@ export type Outcome =
  */
 export async function recordAttempt(
   db: Db,
-  attempt: { id: string; delivery: DeliveryRow; status: number | null; error: string | null },
+  attempt: {
+    id: string
+    delivery: DeliveryRow
+    status: number | null
+    error: string | null
+    answer: string | null
+  },
   outcome: Outcome,
   now: Date,
 ): Promise<void> {
   const { delivery } = attempt
+  // PostgreSQL stores no NUL in a text.
+  const answer = attempt.answer?.replaceAll('\0', '') ?? null
   const isDisabling = outcome.kind === 'disable'
   const status = outcome.kind === 'sent' ? 'sent' : outcome.kind === 'retry' ? 'pending' : 'failed'
   const nextAt = outcome.kind === 'retry' ? outcome.at : now
   await sql`
-  with ended as (update webhook_attempts set status = ${attempt.status}, error = ${attempt.error}, finished_at = ${now}
+  with ended as (update webhook_attempts set status = ${attempt.status}, error = ${attempt.error}, answer = ${answer},
+    finished_at = ${now}
     where id = ${attempt.id} and finished_at is null),
   settled as (update webhook_deliveries set status = ${status}, next_attempt_at = ${nextAt}
     where id = ${delivery.id} and status = 'pending'
@@ -76,10 +89,10 @@ export async function saveDelivery(db: Db, event: DeliveredEvent, now: Date): Pr
 }
 
 /** Returns the latest finished requests to an endpoint, newest first. */
-export async function listAttemptRows(db: Db, endpointId: string): Promise<AttemptRow[]> {
+export async function listAttemptRows(db: Db, endpointId: string): Promise<ListedAttemptRow[]> {
   return db
     .selectFrom('webhook_attempts')
-    .selectAll()
+    .select(listedColumns)
     .where('endpoint_id', '=', endpointId)
     .where('finished_at', 'is not', null)
     .orderBy('started_at', 'desc')
@@ -88,18 +101,25 @@ export async function listAttemptRows(db: Db, endpointId: string): Promise<Attem
     .execute()
 }
 
-/** Returns the delivery of a finished request to this endpoint. */
-export async function findDeliveryOfAttempt(
+/** Returns a finished request to this endpoint, with its delivery. */
+export async function findAttempt(
   db: Db,
   endpointId: string,
   attemptId: string,
-): Promise<DeliveryRow | undefined> {
-  return db
-    .selectFrom('webhook_attempts as a')
-    .innerJoin('webhook_deliveries as d', 'd.id', 'a.delivery_id')
-    .selectAll('d')
-    .where('a.id', '=', attemptId)
-    .where('a.endpoint_id', '=', endpointId)
-    .where('a.finished_at', 'is not', null)
+): Promise<{ attempt: AttemptRow; delivery: DeliveryRow } | undefined> {
+  const attempt = await db
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('id', '=', attemptId)
+    .where('endpoint_id', '=', endpointId)
+    .where('finished_at', 'is not', null)
     .executeTakeFirst()
+  if (!attempt) return undefined
+  const delivery = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('id', '=', attempt.delivery_id)
+    .where('endpoint_id', '=', endpointId)
+    .executeTakeFirst()
+  return delivery && { attempt, delivery }
 }

@@ -1,5 +1,5 @@
 import type { DeliveryAttempt, WebhookEndpoint } from '@dock/contract'
-import type { AttemptRow } from './delivery-store.ts'
+import type { ListedAttemptRow } from './delivery-store.ts'
 import type { EndpointRow } from './endpoint-store.ts'
 
 export function viewEndpoint(row: EndpointRow): WebhookEndpoint {
@@ -16,7 +16,7 @@ export function viewEndpoint(row: EndpointRow): WebhookEndpoint {
   }
 }
 
-export function viewAttempt(row: AttemptRow): DeliveryAttempt {
+export function viewAttempt(row: ListedAttemptRow): DeliveryAttempt {
   return {
     id: row.id,
     eventId: row.event_id,

@@ -175,6 +175,56 @@ it('sends a signed test event, lists it, and sends it again with the same id', a
   expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found'])
 })
 
+it('shows a member what an attempt sent and what came back', async () => {
+  const { owner, organizationId, create, path } = await newOrganization()
+  const member = await addPerson(server, { role: 'member', organizationId })
+  const receiver = `https://hooks.example.com/${newUuid()}`
+  const { id, secret } = created(await create({ url: receiver }))
+  const elsewhere = created(await create())
+  server.receivers.respond(receiver, () => ({
+    status: 422,
+    retryAfterSeconds: null,
+    answer: 'no <b>channel',
+  }))
+  await send(owner, 'POST', path(id, '/test'))
+  const attempt = await eventually(async () => {
+    const { body } = await send(member, 'GET', path(id, '/deliveries'))
+    const [first] = routes.listDeliveryAttempts.response.parse(body.data)
+    expect(first).toBeDefined()
+    return first!
+  })
+  const read = (person: TestPerson, endpointId: string, deliveryId: string, organization = organizationId) =>
+    send(
+      person,
+      'GET',
+      `/api/dashboard/webhooks/${endpointId}/deliveries/${deliveryId}?organizationId=${organization}`,
+    )
+  const answer = await read(member, id, attempt.id)
+  const details = routes.readDelivery.response.parse(answer.body.data)
+  const arrived = server.receivers.received.find((each) => each.url === receiver)!
+  expect(details).toEqual({
+    attempt,
+    request: {
+      url: receiver,
+      headers: Object.entries(arrived.headers)
+        .filter(([name]) => name !== 'dock-signature')
+        .map(([name, value]) => ({ name, value })),
+      body: arrived.body,
+    },
+    answer: { status: 422, body: 'no <b>channel', milliseconds: expect.any(Number) },
+  })
+  expect(JSON.stringify(details)).not.toContain(secret)
+
+  const stranger = await newOrganization()
+  const refusals = [
+    [await read(member, elsewhere.id, attempt.id), 'not_found'],
+    [await read(member, id, newUuid()), 'not_found'],
+    [await read(stranger.owner, id, attempt.id), 'webhook_endpoint_not_found'],
+    [await read(stranger.owner, id, attempt.id, stranger.organizationId), 'webhook_endpoint_not_found'],
+  ] as const
+  for (const [{ status, body }, code] of refusals) expect([status, body.code]).toEqual([404, code])
+})
+
 it('signs with the old and the new secret for a day after a rotation', async () => {
   const { owner, create, path } = await newOrganization()
   const receiver = `https://hooks.example.com/${newUuid()}`
@@ -231,7 +281,7 @@ it('is disabled by a 410, refuses tests then, and receives again once it is enab
   const { owner, create, path } = await newOrganization()
   const receiver = `https://hooks.example.com/${newUuid()}`
   const { id } = created(await create({ url: receiver }))
-  server.receivers.respond(receiver, () => ({ status: 410, retryAfterSeconds: null }))
+  server.receivers.respond(receiver, () => ({ status: 410, retryAfterSeconds: null, answer: '' }))
   await send(owner, 'POST', path(id, '/test'))
   const isDisabled = async () =>
     ((await server.call('GET', path(id), undefined, owner.apiKey)).body.data as { disabled: boolean })
@@ -247,7 +297,7 @@ it('is disabled by a 410, refuses tests then, and receives again once it is enab
   )
   const enabled = await send(owner, 'POST', path(id, '/enable'))
   expect(routes.enableWebhookEndpoint.response.parse(enabled.body.data).disabled).toBe(false)
-  server.receivers.respond(receiver, () => ({ status: 204, retryAfterSeconds: null }))
+  server.receivers.respond(receiver, () => ({ status: 204, retryAfterSeconds: null, answer: '' }))
   expect((await send(owner, 'POST', path(id, '/test'))).status).toBe(202)
   await eventually(() =>
     expect(server.receivers.received.filter((each) => each.url === receiver)).toHaveLength(2),

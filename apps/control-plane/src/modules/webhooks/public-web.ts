@@ -1,17 +1,20 @@
 /** What this module needs of the web: requests that reach public addresses only. */
 import { checkPublicUrl, postToPublicUrl, resolvePublic } from '../../public-web/index.ts'
 
-/** The receiver's response, or why there is none. `error` is a short sentence that is shown to the organization. */
+/**
+ * The receiver's response, or why there is none. `answer` is the start of its body, `error` a short sentence. Both are
+ * shown to the organization.
+ */
 export type Receipt =
-  | { status: number; retryAfterSeconds: number | null; error?: undefined }
+  | { status: number; retryAfterSeconds: number | null; answer: string; error?: undefined }
   | { status: null; error: string }
 
 export type PublicWeb = {
   /** Returns why nothing may be sent to the URL, as a sentence. Returns null if it may. Resolves the name. */
   findRefusal(url: string): Promise<string | null>
   /**
-   * Sends a POST request. The response's body is discarded. Resolves also if there is no response. If the signal aborts,
-   * rejects with its reason.
+   * Sends a POST request. Reads at most 1 KiB of the response's body. Resolves also if there is no response. If the signal
+   * aborts, rejects with its reason.
    */
   post(request: {
     url: string
@@ -34,7 +37,8 @@ export function createPublicWeb({ allowLoopback }: { allowLoopback: boolean }): 
     post: async (request) => {
       const outcome = await postToPublicUrl({ ...request, allowLoopback })
       if (outcome.status === null) return { status: null, error: outcome.reason }
-      return { status: outcome.status, retryAfterSeconds: outcome.retryAfterSeconds }
+      const { status, retryAfterSeconds, answer } = outcome
+      return { status, retryAfterSeconds, answer }
     },
   }
 }

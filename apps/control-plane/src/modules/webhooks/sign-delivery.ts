@@ -1,9 +1,15 @@
-/** The body and the signature of a delivery. */
+/** The headers, the body and the signature of a delivery. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { webhookDelivery, webhookTestDelivery, webhookTestEvent } from '@dock/contract'
 import type { DeliveryRow } from './delivery-store.ts'
 
 const prefixLength = 8
+
+/** The headers of every delivery, except its signature. */
+export const deliveryHeaders = {
+  'content-type': 'application/json',
+  'user-agent': 'Dock-Webhooks/1',
+} as const
 
 /** Returns a new signing secret, 256 random bits, and the part of it that is shown later. */
 export function newSigningSecret(): { secret: string; prefix: string } {

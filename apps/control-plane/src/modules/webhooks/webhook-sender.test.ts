@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => server.stop())
 
 const db = () => server.database.db
-const ok: Receipt = { status: 200, retryAfterSeconds: null }
+const ok: Receipt = { status: 200, retryAfterSeconds: null, answer: '' }
 
 type Endpoint = { id: string; url: string; organizationId: string }
 

@@ -10,7 +10,7 @@ import { recordAttempt } from './delivery-store.ts'
 import { type EndpointRow, secretPlace } from './endpoint-store.ts'
 import { decideOutcome } from './outcome.ts'
 import type { PublicWeb, Receipt } from './public-web.ts'
-import { signBody, writeBody } from './sign-delivery.ts'
+import { deliveryHeaders, signBody, writeBody } from './sign-delivery.ts'
 
 /** Requests in flight at the same time: of the process, of an organization, and to an endpoint that responds with 2xx. */
 const inFlightMax = 1_024
@@ -100,11 +100,7 @@ export function createWebhookSender(options: {
     try {
       return await web.post({
         url: endpoint.url,
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'Dock-Webhooks/1',
-          'dock-signature': request.signature,
-        },
+        headers: { ...deliveryHeaders, 'dock-signature': request.signature },
         body: request.body,
         deadlineMs,
         signal: stopping.signal,
@@ -126,7 +122,8 @@ export function createWebhookSender(options: {
     if (healthy.size >= rememberedMax) healthy.clear()
     if (outcome.kind === 'sent') healthy.add(endpoint.id)
     else healthy.delete(endpoint.id)
-    await recordAttempt(db, { id: attemptId, delivery, status, error }, outcome, endedAt)
+    const answer = receipt.status === null ? null : receipt.answer
+    await recordAttempt(db, { id: attemptId, delivery, status, error, answer }, outcome, endedAt)
     if (outcome.kind === 'disable')
       logger.info(
         { endpointId: endpoint.id },

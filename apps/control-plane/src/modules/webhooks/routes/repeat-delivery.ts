@@ -2,9 +2,9 @@
 import { ServiceError, webhookTestEvent } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Member } from '../../accounts/index.ts'
-import { findDeliveryOfAttempt, saveDelivery } from '../delivery-store.ts'
+import { saveDelivery } from '../delivery-store.ts'
 import type { EndpointRow } from '../endpoint-store.ts'
-import { requireEndpoint } from '../require-endpoint.ts'
+import { requireAttempt, requireEndpoint } from '../require-endpoint.ts'
 import type { WebhookContext } from '../webhook-context.ts'
 
 type Context = Pick<WebhookContext, 'db' | 'clock' | 'rateLimits'>
@@ -54,11 +54,7 @@ export async function redeliverWebhook(
   attemptId: string,
 ): Promise<{ eventId: string }> {
   const endpoint = await requireEndpoint(context, caller, id)
-  const delivery = await findDeliveryOfAttempt(context.db, endpoint.id, attemptId)
-  if (!delivery)
-    throw new ServiceError('not_found', {
-      message: "There is no such delivery. Use an id from the list of the endpoint's deliveries.",
-    })
+  const { delivery } = await requireAttempt(context, endpoint, attemptId)
   requireEnabled(endpoint)
   await context.rateLimits.take('webhookDeliveries', endpoint.id)
   await saveDelivery(context.db, delivery, context.clock.now())
