@@ -89,5 +89,5 @@ export const listRan = `(cd /tmp && ls -d -- *-ran 2>/dev/null)`
 export const unprotected: Readonly<Record<string, string>> = {
   opencode: 'timeout 180 opencode run hello </dev/null',
   'claude-code': 'ANTHROPIC_API_KEY=none timeout 180 claude -p hello </dev/null',
-  codex: `timeout 180 codex exec -c "projects={ \\"$PWD\\" = { trust_level = \\"trusted\\" } }" hello </dev/null`,
+  codex: `timeout 60 codex exec -c "projects={ \\"$PWD\\" = { trust_level = \\"trusted\\" } }" hello </dev/null`,
 }
