@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { limits } from '@dock/contract'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { serve } from '@hono/node-server'
 import { expect, it, vi } from 'vitest'
 import { createOpenReadings, limitSlowReader, type OpenReadings } from './open-readings.ts'
@@ -89,27 +90,24 @@ it('cuts off a reader who stops reading or never reads', async () => {
 
 /** Returns how many seconds a read of `pieces` pieces lasts if the reader waits before each piece. */
 const secondsRead = async (pieces: number, waitSeconds: (piece: number) => number): Promise<number> => {
-  vi.useFakeTimers()
-  try {
-    const began = performance.now()
-    let ended: number | undefined
-    const source = new ReadableStream<Uint8Array>(
-      { pull: (controller) => controller.enqueue(new Uint8Array(1000)) },
-      { highWaterMark: 0 },
-    )
-    const pace = { ...byLength, stallMs: 60_000, bytesPerSecond: 100 }
-    const end = () => {
-      ended ??= performance.now()
-    }
-    const reader = limitSlowReader(source, end, pace).getReader()
-    for (let piece = 0; piece < pieces && ended === undefined; piece++) {
-      await vi.advanceTimersByTimeAsync(waitSeconds(piece) * 1000)
-      if (ended === undefined) await reader.read()
-    }
-    return Math.round(((ended ?? performance.now()) - began) / 1000)
-  } finally {
-    vi.useRealTimers()
+  const clock = createVirtualClock()
+  const secondsNow = () => clock.now().getTime() / 1000
+  const began = secondsNow()
+  let ended: number | undefined
+  const source = new ReadableStream<Uint8Array>(
+    { pull: (controller) => controller.enqueue(new Uint8Array(1000)) },
+    { highWaterMark: 0 },
+  )
+  const pace = { ...byLength, stallMs: 60_000, bytesPerSecond: 100, clock }
+  const end = () => {
+    ended ??= secondsNow()
   }
+  const reader = limitSlowReader(source, end, pace).getReader()
+  for (let piece = 0; piece < pieces && ended === undefined; piece++) {
+    await clock.advanceInSteps(waitSeconds(piece) * 1000)
+    if (ended === undefined) await reader.read()
+  }
+  return (ended ?? secondsNow()) - began
 }
 
 it('cuts off a reader below the minimum rate, and lets one who keeps the rate read to the end', async () => {

@@ -3,6 +3,7 @@
  * the host until the reader is done, so one person, or several slow readers, must not use up a host's capacity.
  */
 import { limits, ServiceError } from '@dock/contract'
+import { type Clock, systemClock } from '@dock/foundation'
 
 const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax, stallSecondsMax, bytesPerSecondMin } =
   limits.snapshotReadings
@@ -67,6 +68,7 @@ export type ReaderPace<T> = {
   stallMs?: number
   /** Minimum average rate in bytes per second, below which the reader is cut off. */
   bytesPerSecond?: number
+  clock?: Clock
 }
 
 /**
@@ -80,32 +82,36 @@ export type ReaderPace<T> = {
 export function limitSlowReader<T>(
   source: ReadableStream<T>,
   end: () => void,
-  { bytesOf, stallMs = stallSecondsMax * 1000, bytesPerSecond = bytesPerSecondMin }: ReaderPace<T>,
+  {
+    bytesOf,
+    stallMs = stallSecondsMax * 1000,
+    bytesPerSecond = bytesPerSecondMin,
+    clock = systemClock,
+  }: ReaderPace<T>,
 ): ReadableStream<T> {
   const reader = source.getReader()
   let timeLeftMs = stallMs
   let waitingSince = 0
-  let late: NodeJS.Timeout | undefined
+  let stopWaiting = (): void => undefined
   const settle = (): void => {
-    clearTimeout(late)
+    stopWaiting()
     end()
   }
   const awaitReader = (controller: ReadableStreamDefaultController<T>): void => {
-    waitingSince = performance.now()
-    late = setTimeout(() => {
+    waitingSince = clock.now().getTime()
+    stopWaiting = clock.after(timeLeftMs, () => {
       const error = new Error('the reader stopped reading or is too slow')
       settle()
       controller.error(error)
       reader.cancel(error).catch(() => undefined)
-    }, timeLeftMs)
-    late.unref()
+    })
   }
   return new ReadableStream<T>(
     {
       start: awaitReader,
       pull: async (controller) => {
-        clearTimeout(late)
-        timeLeftMs -= performance.now() - waitingSince
+        stopWaiting()
+        timeLeftMs -= clock.now().getTime() - waitingSince
         try {
           const { done, value } = await reader.read()
           if (done) {
