@@ -13,7 +13,7 @@ let reports: string[]
 let uses: object[]
 let left: number
 let asked: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[]
-let answer: { type: string; status: number; pieces: string[] }
+let answer: { type: string; status: number; pieces: string[]; isLate?: boolean }
 let provider: Server
 let door: Server
 let url: string
@@ -28,6 +28,7 @@ beforeAll(async () => {
     let body = ''
     for await (const piece of request) body += String(piece)
     asked.push({ url: request.url, headers: request.headers, body })
+    if (answer.isLate) return
     response.writeHead(answer.status, { 'content-type': answer.type, 'set-cookie': 'a=b' })
     for (const piece of answer.pieces) response.write(piece)
     response.end()
@@ -158,6 +159,25 @@ it('counts nothing for questions that cost nothing', async () => {
   await (await fetch(`${url}/model/openai/v1/models`)).text()
   expect(asked).toHaveLength(2)
   expect(uses).toEqual([])
+})
+
+it('estimates a request that the agent gave up before its answer', async () => {
+  answer.isLate = true
+  const controller = new AbortController()
+  const body = JSON.stringify({ model: 'm', max_tokens: 50 })
+  const given = fetch(`${url}/model/anthropic/v1/messages`, {
+    ...{ method: 'POST', body, signal: controller.signal },
+  }).catch(() => null)
+  await expect.poll(() => asked).toHaveLength(1)
+  controller.abort()
+  await given
+  await expect.poll(() => uses).toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 50 }])
+})
+
+it('refuses work that goes on after the answer, because nobody tells what it costs', async () => {
+  const sent = await post('/model/openai/v1/responses', { model: 'm', background: true })
+  expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('background')])
+  expect(asked).toEqual([])
 })
 
 it('opens no other path and no other provider', async () => {

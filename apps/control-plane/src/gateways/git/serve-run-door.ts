@@ -64,7 +64,10 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     if (!run.mayUseModels) throw new DoorRefusal(403, 'The Environment of this Run passes no model on.')
     const key = await door.modelKey(run, provider)
     if (key === null) throw new DoorRefusal(403, `The organization has no key of ${provider}.`)
-    const { body, name, outputTokensMax } = prepareBody(path, await readAll(request, modelBodyBytesMax))
+    const { body, name, outputTokensMax, isStream } = prepareBody(
+      path,
+      await readAll(request, modelBodyBytesMax),
+    )
     const isFree = freePaths.has(path)
     const use = { input: estimateTokens(body.length), output: outputTokensMax }
     const leave = await gate.enter({
@@ -75,7 +78,14 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     if (!leave) throw new DoorRefusal(403, 'The budget of this Run is spent.')
     try {
       const target = new URL(`${base}${path}`)
-      const answer = await send(target, request, body, authorizationOf(provider, key))
+      const answer = await send(target, request, body, authorizationOf(provider, key)).catch(
+        async (error: unknown) => {
+          // The agent gave up. The provider takes money for what it has read, and without a stream it works on.
+          if (request.socket.destroyed && !isFree)
+            await door.count(run, name, { input: use.input, output: isStream ? 0 : use.output })
+          throw error
+        },
+      )
       const usage = createUsageReader(isEventStream(answer), body.length)
       try {
         await pass(answer, response, usage)
@@ -137,14 +147,14 @@ const readAll = async (request: IncomingMessage, bytesMax: number): Promise<Buff
   return Buffer.concat(pieces)
 }
 
-type Prepared = { body: Buffer; name: string; outputTokensMax: number }
+type Prepared = { body: Buffer; name: string; outputTokensMax: number; isStream: boolean }
 
 /**
  * Returns the name of the model, how long its answer may be, and the body. A stream of chat completions tells its usage only
  * if it is asked to.
  */
 const prepareBody = (path: string, sent: Buffer): Prepared => {
-  if (sent.length === 0) return { body: sent, name: '', outputTokensMax: 0 }
+  if (sent.length === 0) return { body: sent, name: '', outputTokensMax: 0, isStream: false }
   let parsed: unknown
   try {
     parsed = JSON.parse(sent.toString('utf8'))
@@ -154,12 +164,16 @@ const prepareBody = (path: string, sent: Buffer): Prepared => {
   if (typeof parsed !== 'object' || parsed === null)
     throw new DoorRefusal(400, 'The request is no JSON object.')
   const asked = parsed as Record<string, unknown> & { stream_options?: object }
+  // Its answer comes at once, and tells nothing of what the work will cost.
+  if (asked.background === true)
+    throw new DoorRefusal(400, 'A Run cannot use models in the background. Leave out "background".')
   const name = typeof asked.model === 'string' ? asked.model : ''
   const limit = asked.max_completion_tokens ?? asked.max_output_tokens ?? asked.max_tokens
   const outputTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
-  if (path !== '/v1/chat/completions' || asked.stream !== true) return { body: sent, name, outputTokensMax }
+  const isStream = asked.stream === true
+  if (path !== '/v1/chat/completions' || !isStream) return { body: sent, name, outputTokensMax, isStream }
   const told = { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
-  return { body: Buffer.from(JSON.stringify(told)), name, outputTokensMax }
+  return { body: Buffer.from(JSON.stringify(told)), name, outputTokensMax, isStream }
 }
 
 const authorizationOf = (provider: string, key: string): Record<string, string> =>
