@@ -62,6 +62,30 @@ test('a command with input does nothing if its input is closed before it began',
   expect([end.exitCode, output]).toEqual([1, ''])
 })
 
+test('a command without input does nothing either before its start is certain', async () => {
+  let text = ''
+  const startKept: typeof gateway.startKept = async (...args) => {
+    const started = await gateway.startKept(...args)
+    await gateway.closeKeptInput({ ...machine, processId: started.processId }).catch(() => undefined)
+    const { end } = await gateway.waitForKept({ ...machine, processId: started.processId }, 5_000)
+    text = `exit code ${end?.exitCode}`
+    return { ...started, end, stdin: { ...started.stdin, isOpen: false } }
+  }
+  const { output } = await runInDock(
+    { ...gateway, startKept },
+    machine,
+    requestOf('echo begun'),
+    async () => undefined,
+  )
+  expect([text, output]).toEqual(['exit code 1', ''])
+})
+
+test('the output tells a mistake in the syntax of the command', async () => {
+  const { end, output } = await run('( echo "begun )')
+  expect(end.exitCode).not.toBe(0)
+  expect(output).toContain('unexpected EOF')
+})
+
 const loseEnds =
   <Calls extends unknown[]>(call: (...args: Calls) => Promise<KeptProcess>) =>
   async (...args: Calls): Promise<KeptProcess> => {

@@ -21,21 +21,20 @@ type KeptCalls = Pick<
 >
 
 /**
- * Starts the process, and writes its input to the end. A command with input begins once its input is there, so that a start
+ * Starts the process, and writes its input to the end. The command begins once its first line is there, so that a start
  * which broke off, and is done again, has done nothing.
  */
 export async function startInDock(
   gateway: KeptCalls,
   { hostId, dockId, generation }: Machine,
-  { processId, command, env, input, timeoutMs }: InDock,
+  { processId, command, env, input = noInput, timeoutMs }: InDock,
 ): Promise<KeptPlace> {
   const place = { hostId, dockId, processId }
-  const stdin = input !== undefined
   const started = await gateway.startKept(hostId, dockId, {
-    ...{ processId, generation, env: { ...env }, stdin, timeoutMs, startLostAgain: true },
-    command: withStatus(stdin ? `${waitForStart}\n${command}` : command),
+    ...{ processId, generation, env: { ...env }, stdin: true, timeoutMs, startLostAgain: true },
+    command: withStatus(`${waitForStart}\n${command}`),
   })
-  if (!stdin || started.end !== null || !started.stdin.isOpen) return place
+  if (started.end !== null || !started.stdin.isOpen) return place
   const left = Buffer.concat([startLine, input]).subarray(started.stdin.offset)
   try {
     if (left.length > 0) await gateway.writeKeptInput(place, started.stdin.offset, Readable.from([left]))
@@ -49,13 +48,15 @@ export async function startInDock(
 
 /**
  * Returns the command so that it also writes its exit code to its second output, which nothing else uses. The host does
- * not know the exit code of a process that ended while no agent was there; what it wrote is kept.
+ * not know the exit code of a process that ended while no agent was there; what it wrote is kept. What the shell itself says,
+ * such as a mistake in the syntax, is part of the output.
  */
-const withStatus = (command: string): string => `exec 3>&2
+const withStatus = (command: string): string => `exec 3>&2 2>&1
 (
 ${command}
 ) 2>/dev/null 3>&-
 RUN_STATUS=$?
+exec 2>/dev/null
 printf '%d\\n' $RUN_STATUS >&3
 ( exit $RUN_STATUS )
 `
@@ -161,5 +162,6 @@ const waitMs = 1_000
 /** bash reads a pipe byte by byte here, so that the command gets all that follows. */
 const waitForStart = 'IFS= read -r _ || exit'
 const startLine = Buffer.from('\n')
+const noInput = Buffer.alloc(0)
 const outputBytesMax = 16 * 1024
 const statusLengthMax = 16
