@@ -126,6 +126,21 @@ it('is done if its pull request is merged, also while it works on feedback', asy
   await rm(join(fakeProcessFolder(), 'marks'))
 })
 
+it.each([true, false])(
+  'ends if its pull request was ended before its number was known (merged: %s)',
+  async (isMerged) => {
+    const ensure = turns.github.ensurePullRequest
+    turns.github.ensurePullRequest = async (...words) => {
+      turns.github.ensurePullRequest = ensure
+      return { ...(await ensure(...words)), state: 'closed', isMerged }
+    }
+    const id = await begin(triggerOf(), planOf('echo ended >ended'))
+    await until(id, isMerged ? 'done' : 'stopped')
+    expect((await read(id)).prNumber).not.toBeNull()
+    expect((await eventsOf(id)).at(-1)).toBe(isMerged ? 'merged' : 'stopped')
+  },
+)
+
 it('opens the draft although the tests fail, and says so', async () => {
   const id = await begin(triggerOf(), planOf('echo x >broken', { testCommand: 'exit 3' }))
   await until(id, 'pr_opened')

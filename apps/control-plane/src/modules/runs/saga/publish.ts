@@ -6,7 +6,7 @@ import { repositoryOf } from '../linked-repository.ts'
 import { findRun, type RunRow } from '../run-store.ts'
 import { pullRequestBody, statusComment } from '../texts.ts'
 import { findTurn, readCost } from '../turn-store.ts'
-import { RunEnded, runFailed } from './run-ended.ts'
+import { RunEnded, runFailed, runMerged, runStopped } from './run-ended.ts'
 import { pause, readLiveRun, type TurnParts } from './turn-context.ts'
 import type { TurnOperation } from './turn-data.ts'
 
@@ -52,7 +52,7 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
     ...{ report: turn?.report ?? null, testsPassed, costMicroUsd, link: parts.linkOf(run.id) },
   })
   const title = `${turn?.text.title.slice(0, 200) || 'Work on an issue'} (#${run.issueNumber})`
-  const { number, url } = await onGithub(parts, () =>
+  const { number, url, state, isMerged } = await onGithub(parts, () =>
     run.prNumber === null
       ? github.ensurePullRequest(repository, { head: run.branch, base: run.baseBranch, title, body })
       : github.updatePullRequest(repository, run.prNumber, { body }),
@@ -60,6 +60,9 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
   operation.data.pullRequest = { number, url }
   // Saved at once, so that feedback, a merge and a stop of people find the Run before its turn has ended.
   await sql`update runs set pr_number = ${number}, pr_url = ${url} where id = ${run.id}`.execute(db)
+  // Somebody ended it before its number was known, so nothing tells the Run any more.
+  if (state === 'closed')
+    throw isMerged ? new RunEnded(runMerged) : runStopped('Its pull request was closed.')
 }
 
 /** Says at the issue that the Run works. It is tried once: a failure is not the Run's. */
