@@ -26,6 +26,7 @@ export type IssueAsSent = { title: string; body: string }
 const author = z.object({ id: z.int(), login: z.string(), type: z.string().optional() }).nullish()
 const issueAnswer = z.object({
   title: z.string(),
+  state: z.string(),
   body: z.string().nullish(),
   user: author,
   comments: z.int().min(0),
@@ -73,16 +74,19 @@ export function issueTextOperations(callsOf: CallsOf, findApp: FindApp) {
     return lists.flat()
   }
 
-  /** Returns the text, or null if there is no such issue. `skipCommentId` names the comment that is the instruction. */
+  /**
+   * Returns the text, or null if there is no such issue, or if it must be open and is closed now. `skipCommentId` names the
+   * comment that is the instruction.
+   */
   const readIssueText = async (
     repository: LinkedRepository,
     issueNumber: number,
     asOf: Date,
-    options: { sent?: IssueAsSent; skipCommentId?: number } = {},
+    options: { sent?: IssueAsSent; skipCommentId?: number; mustBeOpen?: boolean } = {},
   ): Promise<RunText | null> => {
     const calls = callsOf(repository)
     const issue = await calls.find({ path: `/issues/${issueNumber}` }, issueAnswer)
-    if (!issue) return null
+    if (!issue || (options.mustBeOpen && issue.state !== 'open')) return null
     const appId = (await findApp())?.appId
     const latest = asOf.getTime() + secondMs
     const comments = (await readComments(repository, issueNumber, issue.comments))

@@ -72,6 +72,8 @@ export async function planIssueComment(
   const text = await context.operations.readIssueText(repository, issue.number, at, {
     sent: { title: issue.title, body: issue.body },
     skipCommentId: comment.id,
+    // Webhooks come late, and in any order.
+    mustBeOpen: !isPull,
   })
   if (!text) return nothing('issue_gone')
   const trigger: RunTrigger = {
@@ -113,6 +115,7 @@ export async function planIssue(
   if (!isLabel && !mentions(issue.body, slug)) return nothing('no_mention')
   const text = await operations.readIssueText(repository, issue.number, at, {
     sent: { title: issue.title, body: issue.body },
+    mustBeOpen: true,
   })
   if (!text) return nothing('issue_gone')
   return {

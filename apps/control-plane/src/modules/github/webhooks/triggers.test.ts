@@ -166,6 +166,20 @@ it('leaves out what was edited or written after the trigger', async () => {
   expect([text.body.body, text.comments, text.hasOutsiderText]).toEqual(['It fails.', [], false])
 })
 
+it('starts nothing for an issue that was closed before its webhook came', async () => {
+  const { number } = await openIssue()
+  github.webhooks.isHeld = true
+  const { delivery } = await github.comment(repository, number, 'the-write', '@dock-test fix it')
+  const label = await github.label(repository, number, 'the-write', 'dock')
+  github.webhooks.isHeld = false
+  await github.closeIssue(repository, number, 'the-write')
+  for (const late of [delivery, label]) {
+    await github.webhooks.deliver(late)
+    expect(await outcomeOf(server, late)).toBe('issue_gone')
+  }
+  expect(runs.triggers).toEqual([])
+})
+
 it('clips long text, and keeps it valid', async () => {
   const { issue } = await github.openIssue(repository, 'the-write', { body: `${'a'.repeat(65_535)}é\0` })
   const { delivery } = await github.comment(repository, issue.number, 'the-write', '@dock-test fix it')
