@@ -228,6 +228,25 @@ describe('a policy', () => {
     await git('clone', '-q', at('acme/app'), 'app')
   })
 
+  it('that ends during a push ends the push', async () => {
+    policy = [rule('acme/app', { branches: ['late'] })]
+    const head = (await bare('acme/app', 'rev-parse', 'main')).trim()
+    const line = `${'0'.repeat(40)} ${head} refs/heads/late\0report-status`
+    const start = `${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`
+    const [, port] = /:(\d+)$/.exec(address)!
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.on('error', () => undefined).resume()
+    const ended = once(socket, 'close')
+    socket.write(
+      `POST /github/acme/app.git/git-receive-pack HTTP/1.1\r\nhost: door\r\ncontent-type: application/x-git-receive-pack-request\r\ncontent-length: ${start.length + 1_000}\r\n\r\n${start}`,
+    )
+    await expect.poll(() => asked.at(-1)?.url).toMatch(/receive-pack/)
+    policy = []
+    await ended
+    expect(await bare('acme/app', 'for-each-ref')).not.toContain('late')
+  })
+
   it('that allows reading refuses a push and gives the reason', async () => {
     policy = [rule('acme/app', { access: 'read' })]
     expect((await git('-C', 'app', 'fetch', '-q')).code).toBe(0)

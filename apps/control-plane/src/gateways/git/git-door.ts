@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '@dock/foundation'
 import {
   findPushRefusal,
@@ -32,6 +33,8 @@ import { type createServeRunDoor, isRunRequest } from './serve-run-door.ts'
 export type ServeRun = ReturnType<typeof createServeRunDoor>
 
 const headerBytesMax = 16 * 1024
+/** How often a push under way is checked again. */
+const recheckMs = 500
 /** A refused push is read to its end up to this size. git shows the reason only after it has sent everything. */
 const refusedBytesMax = 1024 * 1024 * 1024
 
@@ -135,6 +138,17 @@ export function createGitDoor(parts: {
     return true
   }
 
+  /** Ends the connection as soon as its Dock has another rule: a push that has begun must not outlive its permission. */
+  const endWithRule = (dock: BootedDock, rule: GitRule, { socket }: IncomingMessage): (() => void) => {
+    const check = async (): Promise<void> => {
+      const grant = await grantFor(dock)
+      if (!isDeepStrictEqual(grant && findRule(grant.policy, rule), rule)) socket.destroy()
+    }
+    // If the check fails now, the next one follows.
+    const timer = setInterval(() => void check().catch(() => undefined), recheckMs).unref()
+    return () => clearInterval(timer)
+  }
+
   const serve = async (
     dock: BootedDock,
     request: IncomingMessage,
@@ -159,6 +173,8 @@ export function createGitDoor(parts: {
     }
     const credential = await credentialFor(grant, rule)
     const target = new URL(`${cloneUrl(servers, rule)}${tail}`)
+    const isPush = service === 'git-receive-pack' && !isDiscovery
+    const endChecks = isPush ? endWithRule(dock, rule, request) : null
     try {
       await forwardToProvider(request, response, { target, name: rule.fullName, credential })
     } catch (error) {
@@ -168,6 +184,8 @@ export function createGitDoor(parts: {
       else if (isDiscovery && (service === 'git-upload-pack' || rule.branches === null))
         throw new DoorRefusal(302, error.message, { location: target.href })
       throw error
+    } finally {
+      endChecks?.()
     }
   }
 
