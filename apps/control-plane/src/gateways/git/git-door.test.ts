@@ -331,6 +331,13 @@ describe('git gets an error', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('unless its rule has the name of today', async () => {
+    policy = [rule('moved/tool', { nowNamed: 'acme/app' })]
+    credentials.set('moved/tool', tokenOf('acme/app'))
+    expect((await git('clone', '-q', at('moved/tool'), 'app')).code).toBe(0)
+    expect(await readFile(join(tree, 'app', 'README'), 'utf8')).toBe('acme/app')
+  })
+
   it('if the provider cannot be reached', async () => {
     door.close()
     listener.close()

@@ -172,7 +172,8 @@ export function createGitDoor(parts: {
       if (!isDiscovery && (await rejectPush(rule, request, response))) return
     }
     const credential = await credentialFor(grant, rule)
-    const target = new URL(`${cloneUrl(servers, rule)}${tail}`)
+    const named = { provider: rule.provider, fullName: rule.nowNamed ?? rule.fullName }
+    const target = new URL(`${cloneUrl(servers, named)}${tail}`)
     const isPush = service === 'git-receive-pack' && !isDiscovery
     const endChecks = isPush ? endWithRule(dock, rule, request) : null
     try {

@@ -10,6 +10,8 @@ export type GitRule = {
   readonly provider: GitProvider
   /** Owner and name, for example `acme/app`. */
   readonly fullName: string
+  /** Its name at the provider since it was renamed. The Dock knows the former one. */
+  readonly nowNamed?: string
   readonly access: GitAccess
   /**
    * Branches that may be created and updated. Tags and deletions are refused. `agent/*` matches all branches that start

@@ -71,6 +71,18 @@ it('gives git in its Dock the branch of the Run while it works, and nothing afte
     username: 'x-access-token',
     password: 'secret-token',
   })
+  const { installationId, organizationId, workspaceId, repositoryId } = repository
+  await sql`insert into github_installations (id, provider_installation_id, organization_id, workspace_id, created_by,
+      agent, created_at, updated_at)
+    values (${installationId}, 7, ${organizationId}, ${workspaceId}, ${world.caller.userId}, 'command', now(), now())`.execute(
+    world.db,
+  )
+  await sql`insert into github_repositories (repository_id, installation_id, full_name, default_branch, linked_at)
+    values (${repositoryId}, ${installationId}, 'acme/renamed', 'main', now())`.execute(world.db)
+  // The clone in the Dock has the former name.
+  expect((await runs.grantFor(dock))?.policy).toEqual([
+    { ...grant!.policy[0], fullName: 'acme/app', nowNamed: 'acme/renamed' },
+  ])
   expect(await runs.grantFor({ ...dock, generation: 2 })).toBeNull()
   await signal({
     kind: 'unlinked',

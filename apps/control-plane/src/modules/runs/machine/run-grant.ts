@@ -19,8 +19,11 @@ export function createRunGrants({
   github: Pick<RunGithub, 'repositoryToken' | 'forgetToken'>
 }): GrantFor {
   return async ({ dockId, hostId, generation }) => {
-    const { rows } =
-      await sql<RunRow>`select ${runColumns} from machines d join runs r on r.dock_id = d.id or r.id = d.run_id
+    const { rows } = await sql<
+      RunRow & { nowNamed: string | null }
+    >`select ${runColumns}, (select g.full_name from github_repositories g
+        where g.repository_id = r.repository_id and g.installation_id = r.installation_id) as "nowNamed"
+      from machines d join runs r on r.dock_id = d.id or r.id = d.run_id
       where d.id = ${dockId} and r.door_open and r.state in ('provisioning', 'working')
         and d.host_id = ${hostId} and d.generation = ${generation}`.execute(db)
     const run = rows[0]
@@ -28,6 +31,7 @@ export function createRunGrants({
     const rule = {
       ...{ provider: 'github' as const, fullName: run.repo, access: 'write' as const },
       branches: [run.branch],
+      ...(run.nowNamed === null || run.nowNamed === run.repo ? {} : { nowNamed: run.nowNamed }),
     }
     const access = run.settings.allowWorkflowFiles ? 'workflows' : 'write'
     const grant: GitGrant = {
