@@ -1,18 +1,22 @@
 /** Pages of the dashboard in a real browser, for tests. */
 import type { Page } from 'playwright-core'
 
+/**
+ * What the service refuses is shown to the person, and Chromium logs it too. It drops connections when an address of the
+ * machine changes, as with every Dock; the page then asks again, or loads itself again if a part of its code was lost.
+ */
+const expected =
+  /(status of|response code:) 4\d\d|ERR_NETWORK_CHANGED|Failed to fetch dynamically imported module/
+
 /** Records errors of the console, and reports of the content security policy. */
 export function watchComplaints(page: Page, complaints: string[]): void {
+  const note = (text: string): void => {
+    if (!expected.test(text)) complaints.push(text)
+  }
   page.on('console', (message) => {
-    // What the service refuses is shown to the person, and Chromium logs it too. It drops
-    // connections when an address of the machine changes, as with every Dock; the page then asks again.
-    if (
-      message.type() === 'error' &&
-      !/(status of|response code:) 4\d\d|ERR_NETWORK_CHANGED/.test(message.text())
-    )
-      complaints.push(message.text())
+    if (message.type() === 'error') note(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('pageerror', (error) => note(error.message))
 }
 
 /** Signs in on the page that asks for it. */
