@@ -164,19 +164,22 @@ it('counts nothing for questions that cost nothing', async () => {
 it('estimates a request that the agent gave up before its answer', async () => {
   answer.isLate = true
   const controller = new AbortController()
-  const body = JSON.stringify({ model: 'm', max_tokens: 50 })
+  const body = JSON.stringify({ model: 'm', max_tokens: 50, n: 3 })
   const given = fetch(`${url}/model/anthropic/v1/messages`, {
     ...{ method: 'POST', body, signal: controller.signal },
   }).catch(() => null)
   await expect.poll(() => asked).toHaveLength(1)
   controller.abort()
   await given
-  await expect.poll(() => uses).toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 50 }])
+  await expect.poll(() => uses).toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 150 }])
 })
 
-it('refuses work that goes on after the answer, because nobody tells what it costs', async () => {
-  const sent = await post('/model/openai/v1/responses', { model: 'm', background: true })
-  expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('background')])
+it.each([
+  ['background', 'work that goes on after the answer', { background: true }],
+  ['models', 'a choice among models', { models: ['dear'] }],
+])('refuses with "%s" %s, because nobody knows what it costs', async (field, _, part) => {
+  const sent = await post('/model/openai/v1/responses', { model: 'm', ...part })
+  expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining(field)])
   expect(asked).toEqual([])
 })
 

@@ -167,9 +167,14 @@ const prepareBody = (path: string, sent: Buffer): Prepared => {
   // Its answer comes at once, and tells nothing of what the work will cost.
   if (asked.background === true)
     throw new DoorRefusal(400, 'A Run cannot use models in the background. Leave out "background".')
+  // OpenRouter falls back to any of them, and the price is that of `model`.
+  if (asked.models !== undefined)
+    throw new DoorRefusal(400, 'A Run names one model for a request. Leave out "models".')
   const name = typeof asked.model === 'string' ? asked.model : ''
   const limit = asked.max_completion_tokens ?? asked.max_output_tokens ?? asked.max_tokens
-  const outputTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
+  const answerTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
+  const answers = Number.isSafeInteger(asked.n) ? Math.max(1, asked.n as number) : 1
+  const outputTokensMax = answerTokensMax * answers
   const isStream = asked.stream === true
   if (path !== '/v1/chat/completions' || !isStream) return { body: sent, name, outputTokensMax, isStream }
   const told = { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
