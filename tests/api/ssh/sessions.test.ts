@@ -250,7 +250,9 @@ describe('a command that leaves a process behind', () => {
   })
 
   it('ends on a terminal with the program, as terminals do', async () => {
-    const ended = await ssh('-tt', 'setsid sleep 300 & echo $!')
+    // It says its id once it leads a session of its own: before, the end of the terminal reaches it.
+    const left = 'setsid bash -c "echo \\$\\$ >left-$$; exec sleep 300"'
+    const ended = await ssh('-tt', `mkfifo left-$$; ${left} & cat left-$$`)
     expect(ended.code).toBe(0)
     process.kill(Number(ended.stdout), 'SIGKILL')
   })
