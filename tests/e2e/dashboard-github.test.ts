@@ -158,6 +158,16 @@ it.each(['/runs', '/github'])('%s says that the workspace of its address is not 
   await page.getByRole('heading', { name: 'There is no such workspace' }).waitFor()
 })
 
+it('does not take a service that fails for a workspace that is not there', async () => {
+  const context = await browser.newContext({ storageState: await page.context().storageState() })
+  const tab = await context.newPage()
+  await tab.route(/\/v1\/(github\/runs|organizations)/, (route) => route.fulfill({ status: 503, body: '' }))
+  await tab.goto(`${server.config.appUrl}/runs?workspace=${newUuid()}`)
+  await tab.getByRole('main').getByRole('alert').first().waitFor()
+  expect(await tab.getByRole('heading', { name: 'There is no such workspace' }).count()).toBe(0)
+  await context.close()
+})
+
 it('breaks no rule of its content security policy, and logs no error', () => {
   expect(complaints).toEqual([])
 })

@@ -4,14 +4,14 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { FolderGit2 } from 'lucide-react'
 import { installationsQuery } from '../../api/github-queries.ts'
 import { configQuery, meQuery } from '../../api/queries.ts'
-import { ErrorAlert, Notice } from '../../components/alert.tsx'
+import { Notice } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { NoOrganization } from '../../components/no-organization.tsx'
-import { NoWorkspace } from '../../components/no-workspace.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
+import { WorkspaceError } from '../../components/workspace-error.tsx'
 import { WorkspaceSelect } from '../../components/workspace-select.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -65,7 +65,7 @@ export function GithubPage() {
         workspace={workspace}
         onChoose={(id) => void navigate({ to: '/github', search: { workspace: id } })}
       />
-      {error && (workspace ? <ErrorAlert error={error} /> : <NoWorkspace />)}
+      {error && <WorkspaceError error={error} isKnown={workspace !== undefined} />}
       {hasNone && <NoOrganization things="Repositories" />}
       {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (

@@ -4,17 +4,16 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useCallback, useState } from 'react'
 import { installationsQuery, runsPageSize, runsQuery } from '../../api/github-queries.ts'
-import { ErrorAlert } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { NoOrganization } from '../../components/no-organization.tsx'
-import { NoWorkspace } from '../../components/no-workspace.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
+import { WorkspaceError } from '../../components/workspace-error.tsx'
 import { WorkspaceSelect } from '../../components/workspace-select.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { useChosenWorkspace } from '../../lib/use-chosen-workspace.ts'
@@ -121,7 +120,7 @@ export function RunsPage() {
           onChange={(repo) => choose({ repo: repo || undefined })}
         />
       </div>
-      {error && (workspace ? <ErrorAlert error={error} /> : <NoWorkspace />)}
+      {error && <WorkspaceError error={error} isKnown={workspace !== undefined} />}
       {runs.isPending && !error && <Skeleton lines={5} />}
       {runs.data?.length === 0 && (
         <Empty
