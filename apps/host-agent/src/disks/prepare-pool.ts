@@ -10,13 +10,26 @@ import { readMountTable } from './mount-table.ts'
 
 const gibibyte = 2 ** 30
 const sizeMax = 1024 * gibibyte
-const sizeMin = 8 * gibibyte
+/** Twice the default disk of a Dock. A smaller pool would refuse it. */
+const sizeMin = 40 * gibibyte
+const freeMin = 10 * gibibyte
 
 export type PreparePoolOptions = {
   /** Default `<hostDir>/pool`. */
   poolDir?: string
-  /** Size of a new pool. Default: 80 % of the free space, at most 1 TiB. A default below 8 GiB is refused. */
+  /** Size of a new pool. Default: {@link defaultPoolSize}. */
   sizeBytes?: number
+}
+
+/**
+ * Returns the size of a new pool on a disk with this much free space: 80 % of it, from 40 GiB to 1 TiB. The pool's file is
+ * sparse, so the pool can be larger than the free space: what the agent reports as free is limited by both. Returns null if
+ * less than 10 GiB are free.
+ */
+export function defaultPoolSize(freeBytes: number): number | null {
+  if (freeBytes < freeMin) return null
+  const share = Math.floor((freeBytes * 0.8) / gibibyte) * gibibyte
+  return Math.min(Math.max(share, sizeMin), sizeMax)
 }
 
 const requireBtrfs = async (): Promise<void> => {
@@ -28,8 +41,8 @@ const requireBtrfs = async (): Promise<void> => {
 
 const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | undefined): Promise<void> => {
   const { bavail, bsize } = await statfs(hostDir)
-  const wanted = sizeBytes ?? Math.min(Math.floor((bavail * bsize * 0.8) / gibibyte) * gibibyte, sizeMax)
-  if (sizeBytes === undefined && wanted < sizeMin) {
+  const wanted = sizeBytes ?? defaultPoolSize(bavail * bsize)
+  if (wanted === null) {
     throw new Error(`${hostDir} has too little free space for the disk pool: at least 10 GiB are needed`)
   }
   const half = `${file}.new`

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { defaultPoolSize } from './prepare-pool.ts'
+
+const gibibyte = 2 ** 30
+const sizeFor = (freeGiB: number): number | null => {
+  const bytes = defaultPoolSize(freeGiB * gibibyte)
+  return bytes === null ? null : bytes / gibibyte
+}
+
+it('gives a new pool most of the free space', () => {
+  expect(sizeFor(100)).toBe(80)
+  expect(sizeFor(99.9)).toBe(79)
+  expect(sizeFor(4000)).toBe(1024)
+})
+
+it('has room for the default disk of a Dock twice, also on a small disk', () => {
+  expect([10, 24, 49].map(sizeFor)).toEqual([40, 40, 40])
+})
+
+it('refuses a disk that is nearly full', () => {
+  expect(sizeFor(9.9)).toBeNull()
+})
