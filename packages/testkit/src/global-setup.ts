@@ -7,9 +7,11 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { databaseUrl, templateDatabase } from './cluster.ts'
 import { makeClusterFolder } from './cluster-folder.ts'
+import { makeRunFolder } from './run-folder.ts'
 
 /** Starts the cluster and provides its URL to the test files. Returns a function that stops it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeRunFolder = await makeRunFolder()
   const folder = await makeClusterFolder()
   // PostgreSQL runs as another user, who needs access to the subfolders.
   await chmod(folder, 0o755)
@@ -24,6 +26,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const stop = async (): Promise<void> => {
     await postgres.stop()
     await rm(folder, { recursive: true, force: true })
+    await removeRunFolder()
   }
   try {
     const client = new pg.Client({ connectionString: postgres.url })

@@ -2,9 +2,8 @@
  * Kept processes of the fake host: programs of this machine, with the streams of a process keeper in this process. Tests
  * only.
  */
-import { closeSync, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import {
@@ -19,6 +18,7 @@ import { keeperDefaults } from '@dock/host-agent/src/process-keeper/keeper-setti
 import { readOutput } from '@dock/host-agent/src/process-keeper/read-output.ts'
 import type { KeptEnd, StartKeptProcess } from '@dock/host-protocol'
 import { ExecRefused } from '@dock/runtime'
+import { runFolder } from '../run-folder.ts'
 import { type LocalProcess, openLocalProcess } from '../runtime/local-process.ts'
 import { fakeProcessFolder } from './fake-process.ts'
 
@@ -49,8 +49,8 @@ export function fakeKeptProcesses(
   const startsOfKept: StartKeptProcess[] = []
   let opening: Promise<Keeper> | undefined
   const openKeeper = async (): Promise<Keeper> => {
-    const folder = await mkdtemp(join(tmpdir(), 'dock-kept-'))
-    process.once('exit', () => void rm(folder, { recursive: true, force: true }))
+    const folder = await mkdtemp(join(runFolder(), 'dock-kept-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     return Keeper.open(folder, keeperDefaults, () => undefined)
   }
   const keeper = (): Promise<Keeper> => {

@@ -3,7 +3,6 @@
  * temporary folder, which is removed when the tests end. Absolute paths are those of this machine.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished, type Readable, Readable as ReadableStream } from 'node:stream'
 import {
@@ -14,6 +13,7 @@ import {
   type RemoteProcess,
 } from '@dock/control-plane/src/modules/hosts/index.ts'
 import { ExecRefused } from '@dock/runtime'
+import { runFolder } from '../run-folder.ts'
 import { openLocalProcess } from '../runtime/local-process.ts'
 import { confinedTo, rootOf } from './confined-program.ts'
 
@@ -25,7 +25,7 @@ let made: string | undefined
 /** The folder in which processes of the fake host begin, and their HOME. */
 export function fakeProcessFolder(): string {
   if (made === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'dock-processes-'))
+    const folder = mkdtempSync(join(runFolder(), 'dock-processes-'))
     made = folder
     process.once('exit', () => {
       for (const each of [folder, rootOf(folder)]) rmSync(each, { recursive: true, force: true })
