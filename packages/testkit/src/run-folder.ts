@@ -16,4 +16,6 @@ export async function makeRunFolder(): Promise<() => Promise<void>> {
 }
 
 /** The folder of the run, or that of temporary files outside of a run. */
-export const runFolder = (): string => process.env[variable] ?? tmpdir()
+export function runFolder(): string {
+  return process.env[variable] ?? tmpdir()
+}

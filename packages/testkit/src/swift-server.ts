@@ -139,9 +139,8 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
 
   const endpoint = `http://127.0.0.1:${ports.proxy}`
   const credentials = { accessKeyId: 'test:tester', secretAccessKey: 'testing' }
-  const { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } = await import(
-    '@aws-sdk/client-s3'
-  )
+  const { BucketAlreadyOwnedByYou, CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } =
+    await import('@aws-sdk/client-s3')
   const client = new S3Client({
     endpoint,
     credentials,
@@ -154,7 +153,10 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
   const deadline = Date.now() + readyDeadlineMs
   for (;;) {
     try {
-      await client.send(new CreateBucketCommand({ Bucket: bucket }))
+      // An earlier try may have made it, and may not have got so far as the object.
+      await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
+        if (!(error instanceof BucketAlreadyOwnedByYou)) throw error
+      })
       // The object server starts at its own pace, and a bucket needs only the container server.
       await client.send(new PutObjectCommand({ Bucket: bucket, Key: 'probe', Body: '' }))
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'probe' }))

@@ -1,5 +1,4 @@
 /** A control plane for tests: a real database, a fake host, a clock that the test advances, and one organization. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RouteBody, routes } from '@dock/contract'
 import type { Db } from '@dock/control-plane/src/database/database.ts'
@@ -14,6 +13,7 @@ import { sealedColumns } from '@dock/control-plane/src/sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '@dock/control-plane/src/sealing/index.ts'
 import { createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
+import { runFolder } from '../run-folder.ts'
 import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './fake-host.ts'
 
@@ -85,7 +85,7 @@ export async function createTestWorld(
   const rateLimits = createRateLimits()
   const ring = parseKeyRing(newRingEntry())
   const policy = { cpuOvercommit: 128, memoryOvercommit: 24 }
-  const store = openObjectStore(undefined, join(tmpdir(), `dock-objects-${hostId}`))
+  const store = openObjectStore(undefined, join(runFolder(), `dock-objects-${hostId}`))
   const another = (): DockModules =>
     createDockModules({
       db,
