@@ -33,8 +33,8 @@ const replacesFunctions = [
 /** Their modules keep no state either, and loading them takes longer than most of these tests. */
 const lightFiles = [
   'apps/{cli,docs,supervisor}/**/*.test.ts',
-  // That one replaces globals of a browser before it loads a module.
-  'apps/dashboard/**/!(mail-links).test.ts',
+  // Those replace globals of a browser before they load a module.
+  'apps/dashboard/**/!(mail-links|live).test.ts',
   'packages/{copy-format,foundation,host-protocol,mcp,sdk}/**/*.test.ts',
 ]
 

@@ -9,17 +9,21 @@ import { createRefresher, type Noticed } from './refresher.ts'
 
 /** `cursor` is what the stream has reached: another tab can continue from there. */
 type Message = { changes: Noticed[]; cursor: string } | { connectedAt: string } | 'reset' | 'lost'
+/** A tab that has just opened asks whether another one holds the stream. */
+const question = 'is anybody there?'
 
 type Listener = (isConnected: boolean) => void
 
 const refusedWaitMs = 2_000
 /** Tabs with pages of an older version use another name, because their messages differ. */
-const channelName = 'dock-live-2'
+const channelName = 'dock-live-3'
 
 /** Keeps queries up to date until the returned function is called. `onState` is called when the connection changes. */
 export function followChanges(client: QueryClient, onState: Listener): () => void {
   const channel = new BroadcastChannel(channelName)
   let cursor: string | undefined
+  let source: EventSource | undefined
+  let hasHeard = false
   const end = new AbortController()
   const refresher = createRefresher((key, ids) => {
     // The person sees more or less than before, on every page.
@@ -49,14 +53,25 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
     channel.postMessage(message)
     take(message)
   }
-  channel.addEventListener('message', ({ data }) => take(data as Message))
+  channel.addEventListener('message', ({ data }) => {
+    if (data === question) {
+      if (source?.readyState === EventSource.OPEN && cursor !== undefined)
+        channel.postMessage({ connectedAt: cursor } satisfies Message)
+      return
+    }
+    take(data as Message)
+    // This tab may have read before the browser connected it to the channel, and missed changes in between.
+    if (!hasHeard && data !== 'reset') take('reset')
+    hasHeard = true
+  })
+  channel.postMessage(question)
 
   /** Holds the stream until this tab ends, or the service refuses it. The browser repairs broken connections. */
   const hold = (): Promise<void> =>
     new Promise((resolve) => {
       // The tab that held the stream before has closed: nothing is missed since its last event.
       const since = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`
-      const source = new EventSource(`/api/live${since}`)
+      source = new EventSource(`/api/live${since}`)
       source.addEventListener('ready', ({ lastEventId }) => {
         publish({ connectedAt: lastEventId })
         // What was read before the stream began may have changed since.
@@ -73,10 +88,10 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
       })
       source.addEventListener('error', () => {
         publish('lost')
-        if (source.readyState === EventSource.CLOSED) setTimeout(resolve, refusedWaitMs)
+        if (source?.readyState === EventSource.CLOSED) setTimeout(resolve, refusedWaitMs)
       })
       end.signal.addEventListener('abort', () => {
-        source.close()
+        source?.close()
         resolve()
       })
     })

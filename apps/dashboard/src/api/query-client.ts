@@ -1,11 +1,11 @@
 import { DockApiError } from '@dock/sdk'
-import { QueryClient } from '@tanstack/react-query'
 import { isSignedOut } from './client.ts'
+import { ThoroughQueryClient } from './thorough-query-client.ts'
 
 /**
  * Live events say when something has changed, so queries are never stale by age. The SDK retries what may be retried.
  */
-export const queryClient = new QueryClient({
+export const queryClient = new ThoroughQueryClient({
   defaultOptions: {
     queries: {
       staleTime: Number.POSITIVE_INFINITY,
