@@ -82,7 +82,9 @@ it('tells a tab nothing until the stream has returned', async () => {
   const second = await openTab()
   held.say('error')
   await vi.waitFor(() => expect(second.states).toEqual([false]))
+  expect(second.again()).toEqual([])
   held.readyState = Stream.OPEN
   held.say('resumed')
   await vi.waitFor(() => expect(second.states).toEqual([false, true]))
+  expect(second.again()).toEqual([undefined])
 })

@@ -22,7 +22,7 @@ const channelName = 'dock-live-3'
 export function followChanges(client: QueryClient, onState: Listener): () => void {
   const channel = new BroadcastChannel(channelName)
   let cursor: string | undefined
-  let source: EventSource | undefined
+  let held: EventSource | undefined
   let hasHeard = false
   const end = new AbortController()
   const refresher = createRefresher((key, ids) => {
@@ -55,14 +55,16 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
   }
   channel.addEventListener('message', ({ data }) => {
     if (data === question) {
-      if (source?.readyState === EventSource.OPEN && cursor !== undefined)
+      if (held?.readyState === EventSource.OPEN && cursor !== undefined)
         channel.postMessage({ connectedAt: cursor } satisfies Message)
       return
     }
     take(data as Message)
-    // This tab may have read before the browser connected it to the channel, and missed changes in between.
-    if (!hasHeard && data !== 'reset') take('reset')
+    // While the service is away, nothing can be read again.
+    if (hasHeard || data === 'lost') return
     hasHeard = true
+    // This tab may have read before the browser connected it to the channel, and missed changes in between.
+    if (data !== 'reset') take('reset')
   })
   channel.postMessage(question)
 
@@ -71,7 +73,8 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
     new Promise((resolve) => {
       // The tab that held the stream before has closed: nothing is missed since its last event.
       const since = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`
-      source = new EventSource(`/api/live${since}`)
+      const source = new EventSource(`/api/live${since}`)
+      held = source
       source.addEventListener('ready', ({ lastEventId }) => {
         publish({ connectedAt: lastEventId })
         // What was read before the stream began may have changed since.
@@ -88,10 +91,10 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
       })
       source.addEventListener('error', () => {
         publish('lost')
-        if (source?.readyState === EventSource.CLOSED) setTimeout(resolve, refusedWaitMs)
+        if (source.readyState === EventSource.CLOSED) setTimeout(resolve, refusedWaitMs)
       })
       end.signal.addEventListener('abort', () => {
-        source?.close()
+        source.close()
         resolve()
       })
     })

@@ -17,24 +17,15 @@ const controlled = (queryKey: readonly string[]) => {
   return { reads, observer, shown: () => client.getQueryData(queryKey) }
 }
 
-it('reads again after a first read that began before a change', async () => {
+it.each([
+  ['began before a change', (read: PromiseWithResolvers<string>) => read.resolve('old')],
+  ['failed', (read: PromiseWithResolvers<string>) => read.reject(new Error('the server was away'))],
+])('reads again after a first read that %s', async (_, end) => {
   const { reads, observer, shown } = controlled(['dock', 'one'])
   const leave = observer.subscribe(() => undefined)
   const done = client.invalidateQueries({ queryKey: ['dock'] })
   expect(reads).toHaveLength(1)
-  reads[0]!.resolve('old')
-  await vi.waitFor(() => expect(reads).toHaveLength(2))
-  reads[1]!.resolve('new')
-  await done
-  expect(shown()).toBe('new')
-  leave()
-})
-
-it('reads again after a first read that failed', async () => {
-  const { reads, observer, shown } = controlled(['dock', 'one'])
-  const leave = observer.subscribe(() => undefined)
-  const done = client.invalidateQueries()
-  reads[0]!.reject(new Error('the server was away'))
+  end(reads[0]!)
   await vi.waitFor(() => expect(reads).toHaveLength(2))
   reads[1]!.resolve('new')
   await done

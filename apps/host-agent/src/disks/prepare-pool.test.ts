@@ -1,3 +1,4 @@
+import { limits } from '@dock/contract'
 import { expect, it } from 'vitest'
 import { defaultPoolSize } from './prepare-pool.ts'
 
@@ -14,7 +15,8 @@ it('gives a new pool most of the free space', () => {
 })
 
 it('has room for the default disk of a Dock twice, also on a small disk', () => {
-  expect([10, 24, 49].map(sizeFor)).toEqual([40, 40, 40])
+  const twice = 2 * limits.diskGiB.default
+  expect([10, 24, 49].map(sizeFor)).toEqual([twice, twice, twice])
 })
 
 it('refuses a disk that is nearly full', () => {
