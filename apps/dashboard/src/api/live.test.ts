@@ -1,4 +1,5 @@
 /** Two tabs of one browser: each has its own queries, and one of them holds the stream. */
+import { QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ThoroughQueryClient } from './thorough-query-client.ts'
 
@@ -34,7 +35,10 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** Opens a tab. `again` returns the first parts of the keys that it has read again; undefined stands for everything. */
+/**
+ * Opens a tab. `again` returns the first parts of the keys that it has read again, without reads that had failed; undefined
+ * stands for everything.
+ */
 const openTab = async () => {
   const { followChanges } = await import('./live.ts')
   const client = new ThoroughQueryClient()
@@ -43,7 +47,10 @@ const openTab = async () => {
   tabs.push(followChanges(client, (isConnected) => states.push(isConnected)))
   return {
     close: tabs.at(-1)!,
-    again: () => read.mock.calls.map(([filters]) => filters?.queryKey?.[0]),
+    again: () =>
+      read.mock.calls
+        .filter(([filters]) => filters?.predicate === undefined)
+        .map(([filters]) => filters?.queryKey?.[0]),
     states,
   }
 }
@@ -87,4 +94,29 @@ it('tells a tab nothing until the stream has returned', async () => {
   held.say('resumed')
   await vi.waitFor(() => expect(second.states).toEqual([false, true]))
   expect(second.again()).toEqual([undefined])
+})
+
+it('reads again what could not be read while the service was away', async () => {
+  const { followChanges } = await import('./live.ts')
+  const client = new ThoroughQueryClient({ defaultOptions: { queries: { retry: false } } })
+  tabs.push(followChanges(client, () => undefined))
+  const held = await stream(0)
+  held.say('ready')
+  const read = vi.fn().mockResolvedValueOnce('old').mockRejectedValueOnce(new Error('away'))
+  read.mockResolvedValue('new')
+  const kept = vi.fn().mockResolvedValue('kept')
+  const options = { staleTime: Number.POSITIVE_INFINITY }
+  const shown = new QueryObserver<string>(client, { queryKey: ['template'], queryFn: read, ...options })
+  const other = new QueryObserver<string>(client, { queryKey: ['host'], queryFn: kept, ...options })
+  tabs.push(
+    shown.subscribe(() => undefined),
+    other.subscribe(() => undefined),
+  )
+  await vi.waitFor(() => expect([shown.getCurrentResult().data, kept.mock.calls.length]).toEqual(['old', 1]))
+  held.say('changes', [{ kind: 'template', id: 'one' }])
+  await vi.waitFor(() => expect(shown.getCurrentResult().isError).toBe(true))
+  held.say('error')
+  held.say('resumed')
+  await vi.waitFor(() => expect(shown.getCurrentResult()).toMatchObject({ data: 'new', isError: false }))
+  expect(kept).toHaveBeenCalledTimes(1)
 })

@@ -24,6 +24,7 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
   let cursor: string | undefined
   let held: EventSource | undefined
   let hasHeard = false
+  let isLost = false
   const end = new AbortController()
   const refresher = createRefresher((key, ids) => {
     // The person sees more or less than before, on every page.
@@ -37,11 +38,16 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
 
   const take = (message: Message): void => {
     if (message === 'reset') {
+      isLost = false
       void client.invalidateQueries()
       return
     }
     onState(message !== 'lost')
+    const returns = isLost && message !== 'lost'
+    isLost = message === 'lost'
     if (message === 'lost') return
+    // What could not be read while the service was away may have nothing to do with the changes that follow.
+    if (returns) void client.invalidateQueries({ predicate: ({ state }) => state.status === 'error' })
     if ('connectedAt' in message) {
       cursor = message.connectedAt
       return
