@@ -23,7 +23,7 @@ const killedExitCode = 137
 /** Creates a driver on `machine`, by default a new one. */
 export function createFakeDriver(machine: FakeMachine = createFakeMachine()): FakeDriver {
   const starter = Symbol('driver')
-  const { executed, rejoined, ended, started, terminals, frozen, renamed, commands } = machine
+  const { executed, rejoined, ended, started, held, terminals, frozen, renamed, commands } = machine
   const { enter, find, awake, localProcesses } = machine
   const commandsOf = (handle: SandboxHandle): FakeCommand[] => {
     const sandbox = find(handle)
@@ -31,7 +31,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
   }
   return {
     name: 'gvisor',
-    ...{ executed, rejoined, ended, started, terminals, frozen, renamed },
+    ...{ executed, rejoined, ended, started, held, terminals, frozen, renamed },
     failNext: machine.failNext,
     hold: machine.hold,
     setProcesses: (dockId, names) => void machine.processes.set(dockId, names),

@@ -52,6 +52,8 @@ export type FakeControls = {
   readonly renamed: ReadonlyMap<string, string>
   /** Sandboxes that were started, oldest first. */
   readonly started: readonly SandboxSpec[]
+  /** Calls that waited or wait because of `hold`, oldest first. */
+  readonly held: readonly FakeCall[]
   /** Terminals that were opened, oldest first. */
   readonly terminals: readonly FakeTerminal[]
   /** Ids of the Docks whose sandbox is frozen. */
@@ -84,6 +86,7 @@ export function createFakeMachine() {
   const frozen = new Set<string>()
   const failures = new Map<FakeCall, Error>()
   const gates = new Map<FakeCall, Promise<void>>()
+  const held: FakeCall[] = []
   const find = (handle: SandboxHandle): FakeSandbox => {
     const sandbox = sandboxes.get(keyOf(handle))
     if (!sandbox) throw new SandboxGone(`sandbox ${keyOf(handle)} is gone`)
@@ -101,6 +104,7 @@ export function createFakeMachine() {
     rejoined: [] as ExecReference[],
     ended: [] as ExecReference[],
     started: [] as SandboxSpec[],
+    held,
     terminals: [] as FakeTerminal[],
     frozen,
     outdated: new Set<string>(),
@@ -113,6 +117,7 @@ export function createFakeMachine() {
     localProcesses: new Map<string, LocalProcess>(),
     /** Waits while the call is held. Throws the error of `failNext`. */
     enter: async (call: FakeCall): Promise<void> => {
+      if (gates.has(call)) held.push(call)
       await gates.get(call)
       const error = failures.get(call)
       failures.delete(call)
