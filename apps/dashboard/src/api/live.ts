@@ -38,16 +38,15 @@ export function followChanges(client: QueryClient, onState: Listener): () => voi
 
   const take = (message: Message): void => {
     if (message === 'reset') {
-      isLost = false
       void client.invalidateQueries()
       return
     }
-    onState(message !== 'lost')
-    const returns = isLost && message !== 'lost'
+    const wasLost = isLost
     isLost = message === 'lost'
+    onState(!isLost)
     if (message === 'lost') return
     // What could not be read while the service was away may have nothing to do with the changes that follow.
-    if (returns) void client.invalidateQueries({ predicate: ({ state }) => state.status === 'error' })
+    if (wasLost) void client.invalidateQueries({ predicate: ({ state }) => state.status === 'error' })
     if ('connectedAt' in message) {
       cursor = message.connectedAt
       return
