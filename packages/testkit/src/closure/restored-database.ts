@@ -30,7 +30,7 @@ export async function backUpDatabase(db: Db): Promise<() => Promise<void>> {
   const restore = (): Promise<void> =>
     withTransaction(db, async (tx) => {
       // A transaction of the instance can wait for a table of this one, and this one for it. PostgreSQL aborts one of them
-      // after a second, so this one gives way before.
+      // after a second, so this transaction ends before that, and begins again.
       await sql`set local lock_timeout = '100ms'`.execute(tx)
       // Disable triggers and foreign keys, as a restore of a real backup does.
       await sql`set local session_replication_role = replica`.execute(tx)
