@@ -141,8 +141,25 @@ it.each([502, 429])(
   async (status) => {
     const made = await linked()
     github.faults.push({ matches: /permission/, status, times: 1 })
-    const delivery = await mention(made)
-    expect(await outcomeOf(server, delivery)).toBe('started')
+    const { guid } = await mention(made)
+    const { db } = server.database
+    const postponed = () =>
+      db
+        .selectFrom('github_webhooks')
+        .select('next_attempt_at')
+        .where('delivery_id', '=', guid)
+        .where('attempts', '=', 1)
+        .where('is_leased', '=', false)
+        .where('processed_at', 'is', null)
+        .executeTakeFirst()
+    await expect.poll(postponed, { interval: 10 }).toBeDefined()
+    const { next_attempt_at: next } = (await postponed())!
+    expect(next.getTime()).toBeGreaterThan(Date.now())
+    expect(runs.triggers).toEqual([])
+    // The pause is over.
+    await sql`update github_webhooks set next_attempt_at = now() where delivery_id = ${guid}`.execute(db)
+    server.controlPlane.github.wake()
+    expect(await outcomeOf(server, { guid })).toBe('started')
     expect(
       github.asked.filter((line) => line.includes(`${made.repository.id}/collaborators`)).length,
     ).toBeGreaterThan(1)
