@@ -1,13 +1,16 @@
 /** Every command with `--json`: what it prints parses, and so do its errors, with the exit code of docs/cli.md. */
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Worker } from 'node:worker_threads'
 import { limits } from '@dock/contract'
 import { startControlPlaneWithHost } from '@dock/testkit'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { commands } from '../../apps/cli/src/commands.ts'
 import { ranges } from '../../apps/cli/src/docks/sizes.ts'
-import { type Cli, type CliOptions, createCli } from '../e2e/support/run-cli.ts'
+import { type Cli, type CliOptions, type CliOutcome, createCli } from '../e2e/support/run-cli.ts'
 
 let server: Awaited<ReturnType<typeof startControlPlaneWithHost>>
 let cli: Cli
@@ -138,6 +141,18 @@ it('refuses the sizes and times that the contract refuses', () => {
     expect(known[name as keyof typeof known], name).toMatchObject({ min, max })
 })
 
+/**
+ * Runs the same program in a thread, which starts faster than a process. Only for lines that it refuses before it looks at
+ * the terminal, a file or the service.
+ */
+const runInThread = async (words: readonly string[]): Promise<CliOutcome> => {
+  const options = { argv: [...words], env: cli.env, execArgv: [], stdin: true, stdout: true, stderr: true }
+  const worker = new Worker(cli.program, options)
+  const exit = once(worker, 'exit')
+  const [[code], stdout, stderr] = await Promise.all([exit, text(worker.stdout), text(worker.stderr)])
+  return { code, stdout, stderr }
+}
+
 it('reports errors of every command as JSON', { timeout: 120_000 }, async () => {
   const wrong: [string, number][] = [
     ...commands
@@ -167,7 +182,8 @@ it('reports errors of every command as JSON', { timeout: 120_000 }, async () => 
     Array.from({ length: 4 }, async (_, lane) => {
       const own: [string, number, number | null, string][] = []
       for (const [line, expected] of wrong.filter((__, at) => at % 4 === lane)) {
-        const { code, stderr, stdout } = await cli.run(['--json', ...line.split(' ')])
+        const run = line.endsWith(' --nonsense') ? runInThread : cli.run
+        const { code, stderr, stdout } = await run(['--json', ...line.split(' ')])
         own.push([line, expected, code, stderr || stdout])
       }
       return own
