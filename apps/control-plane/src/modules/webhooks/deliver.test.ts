@@ -1,7 +1,7 @@
 import { createLogger, newUuid } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { saveDelivery } from './delivery-store.ts'
 import { insertEndpoint, secretPlace } from './endpoint-store.ts'
 import { attemptsKeptMax, closeLostAttempts, pruneDeliveries } from './prune-deliveries.ts'
@@ -13,11 +13,28 @@ const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeo
 
 let server: TestControlPlane
 let clock: VirtualClock
-beforeEach(async () => {
+const begin = async (): Promise<void> => {
   clock = createVirtualClock()
   server = await startTestControlPlane({ clock })
+}
+let isShared = false
+beforeEach(async () => {
+  if (!isShared) await begin()
 })
-afterEach(() => server.stop())
+afterEach(async () => {
+  if (!isShared) await server.stop()
+})
+/** Lets the tests of a group share one server. Each needs an endpoint of its own, and may not advance the clock. */
+const shareServer = (): void => {
+  beforeAll(async () => {
+    isShared = true
+    await begin()
+  })
+  afterAll(async () => {
+    isShared = false
+    await server.stop()
+  })
+}
 
 const db = () => server.database.db
 const status = (code: number, retryAfterSeconds: number | null = null): Receipt => ({
@@ -110,6 +127,7 @@ describe.each([
   ['is retried', [408, 429, 500, 502, 503, 504, 599], 'pending'],
   ['is retried without a response', [null], 'pending'],
 ] as const)('a delivery', (outcome, codes, after) => {
+  shareServer()
   it.each(codes)(`${outcome} after %s`, async (code) => {
     const endpoint = await addEndpoint()
     server.receivers.respond(endpoint.url, () =>
