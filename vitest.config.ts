@@ -9,7 +9,6 @@ const patientPolls = { expect: { poll: { timeout: 60_000 } } }
 
 const database = {
   ...patientPolls,
-  globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
   // By default Vitest keeps one processor free. On two processors it would run one file at a time.
@@ -43,6 +42,8 @@ const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
 
 export default defineConfig({
   test: {
+    // One PostgreSQL cluster for all projects: to make one and to migrate its template takes some seconds.
+    globalSetup: ['packages/testkit/src/global-setup.ts'],
     // The shared server ends its Docks before the run ends.
     teardownTimeout: 180_000,
     projects: [
@@ -103,8 +104,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/e2e/*.test.ts'],
-          // The second is for tests that need no real Docks.
-          globalSetup: ['tests/e2e/support/shared-server.ts', ...database.globalSetup],
+          globalSetup: ['tests/e2e/support/shared-server.ts'],
           ...realDocks,
           ...oneFileAtATime,
           sequence: { groupOrder: 1 },
@@ -115,8 +115,7 @@ export default defineConfig({
           name: 'e2e-alone',
           include: ['tests/e2e/alone/*.test.ts'],
           ...realDocks,
-          // Each file starts its own servers, which mostly wait, so two can run at once.
-          maxWorkers: 2,
+          ...oneFileAtATime,
           sequence: { groupOrder: 2 },
         },
       },
