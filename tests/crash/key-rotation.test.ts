@@ -67,6 +67,7 @@ const rotate = () =>
   tryCommand(process.execPath, [program], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: database.url,
       DOCK_SECRET_KEYS: entry,
       DOCK_FAULTS: faults.path,

@@ -10,6 +10,7 @@ import { sealedColumns } from './sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from './sealing/index.ts'
 
 const program = join(import.meta.dirname, 'rotate-keys.ts')
+const ofThisRun = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
 
 it('seals every secret again, and refuses a wrong key ring before it changes any secret', async () => {
   const database = await createFreshDatabase()
@@ -27,7 +28,7 @@ it('seals every secret again, and refuses a wrong key ring before it changes any
       values (${id}, ${organizationId}, 'openai', ${before}, now())`.execute(db)
     const rotate = (DOCK_SECRET_KEYS: string) =>
       tryCommand(process.execPath, [program], {
-        env: { PATH: process.env['PATH'], DATABASE_URL: url, DOCK_SECRET_KEYS },
+        env: { ...ofThisRun, DATABASE_URL: url, DOCK_SECRET_KEYS },
       })
 
     const wrong = await rotate(newRingEntry())
@@ -54,7 +55,7 @@ it('as root, reads the key ring only from a plain file that belongs to the contr
     const file = join(keys, 'secret-keys')
     const rotate = () =>
       tryCommand(process.execPath, [program], {
-        env: { PATH: process.env['PATH'], DATABASE_URL: database.url, DOCK_CONTROL_DIR: folder },
+        env: { ...ofThisRun, DATABASE_URL: database.url, DOCK_CONTROL_DIR: folder },
       })
     expect((await rotate()).stderr).toContain('There is no key ring')
 
