@@ -240,7 +240,7 @@ describe('a Dock that is gone', () => {
     await host.agent.docks.forgetGone()
     expect(host.agent.docks.find(gone)).not.toBeNull()
     const end = host.agent.watch()
-    await host.clock.advanceInSteps(25 * 3_600_000)
+    host.clock.advance(25 * 3_600_000)
     await expect.poll(() => host.agent.docks.find(gone)).toBeNull()
     expect(host.agent.docks.find(dockId)).not.toBeNull()
     expect(await files()).toBe(1)
