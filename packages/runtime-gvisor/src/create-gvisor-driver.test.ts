@@ -124,7 +124,7 @@ if (runsc && rootfs) {
       await driver.exec(handle, request('true'))
       const before = openDescriptors()
       const seen: string[] = []
-      for (let run = 0; run < 20; run++) {
+      for (let run = 0; run < 8; run++) {
         await driver.exec(handle, {
           ...request('echo hidden-word'),
           onOutput: () => seen.push(hostArguments()),

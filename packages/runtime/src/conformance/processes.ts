@@ -337,7 +337,7 @@ export function describeProcesses(subject: Subject): void {
       const openDescriptors = (): number => readdirSync('/proc/self/fd').length
       await passAll(1)
       const before = openDescriptors()
-      await passAll(50)
+      await passAll(10)
       await expect.poll(openDescriptors, patiently).toBeLessThanOrEqual(before)
     }, 180_000)
 
