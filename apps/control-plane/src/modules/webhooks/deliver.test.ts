@@ -63,7 +63,7 @@ const addEndpoint = async (organizationId = server.admin.organizationId): Promis
   return { id, url, organizationId }
 }
 
-const enqueue = async ({ id, organizationId }: Endpoint): Promise<string> => {
+const enqueue = async ({ id, organizationId }: Endpoint, connection = db()): Promise<string> => {
   const event = {
     endpoint_id: id,
     organization_id: organizationId,
@@ -74,7 +74,7 @@ const enqueue = async ({ id, organizationId }: Endpoint): Promise<string> => {
     dock_state: 'ready' as const,
     workspace_id: newUuid(),
   }
-  await saveDelivery(db(), event, clock.now())
+  await saveDelivery(connection, event, clock.now())
   return event.event_id
 }
 
@@ -175,7 +175,11 @@ it('after a 410 nothing is sent, not even what was waiting', async () => {
   await enqueue(endpoint)
   await waitForAttempts(endpoint, 1)
   server.receivers.respond(endpoint.url, () => status(410))
-  const others = await Promise.all([1, 2, 3].map(() => enqueue(endpoint)))
+  // All three wait before the response to the first. A delivery that is saved after it stays pending until the endpoint is
+  // enabled, which cancels it.
+  const others = await db()
+    .transaction()
+    .execute((tx) => Promise.all([1, 2, 3].map(() => enqueue(endpoint, tx))))
   await waitForAttempts(endpoint, 2)
   clock.advance(3_600_000)
   const next = await addEndpoint()
