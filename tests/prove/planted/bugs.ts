@@ -110,7 +110,7 @@ export const plantedBugs: readonly Bug[] = [
     wrong: "was boolean := tg_op = 'UPDATE' and old.status = 'completed';",
     caughtBy: {
       file: `${billing}/lives.test.ts`,
-      test: 'the ledger equals an independent recount of 1,000 random lives with crashes',
+      test: 'the ledger equals an independent recount of random lives with crashes',
     },
   },
   {
