@@ -1,22 +1,20 @@
 /** Needs root, DOCK_TEST_RUNSC (a runsc) and DOCK_TEST_ROOTFS (a root filesystem, copied before use). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFileSync,
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
-import { type ExecRequest, type RuntimeDriver, SandboxGone, type SandboxSpec } from '@dock/runtime'
+import {
+  type ExecRequest,
+  type RuntimeDriver,
+  SandboxGone,
+  type SandboxHandle,
+  type SandboxSpec,
+} from '@dock/runtime'
 import { describeDriver } from '@dock/runtime/conformance'
+import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
 import { Sentry } from './sentry.ts'
@@ -24,13 +22,6 @@ import { SentryRefused } from './sentry-connection.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
-
-// Hides net/core from runsc in a separate mount namespace, as the agent's launcher does.
-const launcher = (path: string): string => `#!/bin/bash
-exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
-mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
-mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} "$@"' runsc "$@"
-`
 
 const request = (script: string): ExecRequest => ({
   ...{ argv: ['/bin/bash', '-c', script], env: { SECRET: 'hidden-value' }, cwd: '/', uid: 0, gid: 0 },
@@ -64,8 +55,7 @@ const hostArguments = (): string =>
 if (runsc && rootfs) {
   const scratch = mkdtempSync(join(tmpdir(), 'dock-gvisor-'))
   const runscPath = join(scratch, 'runsc')
-  writeFileSync(runscPath, launcher(runsc))
-  chmodSync(runscPath, 0o700)
+  placeLauncher(runsc, runscPath)
 
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
@@ -98,7 +88,21 @@ if (runsc && rootfs) {
       return driver
     }
 
-    afterAll(() => runCommand('ip', ['netns', 'delete', netns]))
+    let sharedSandbox: Promise<{ driver: RuntimeDriver; handle: SandboxHandle }> | undefined
+    /** A sandbox that the tests below may use one after the other. */
+    const shared = () => {
+      sharedSandbox ??= (async () => {
+        const driver = makeDriver()
+        return { driver, handle: await driver.start({ ...spec, generation: 90 }) }
+      })()
+      return sharedSandbox
+    }
+
+    afterAll(async () => {
+      const used = await sharedSandbox?.catch(() => undefined)
+      await used?.driver.destroy(used.handle)
+      await runCommand('ip', ['netns', 'delete', netns])
+    })
 
     describeDriver(`gvisor by ${exec}`, makeDriver, async () => {
       const rootPath = join(folder, 'rootfs')
@@ -119,12 +123,11 @@ if (runsc && rootfs) {
     })
 
     test(`by ${exec}, commands leak no descriptors and do not appear in process arguments on the host`, async () => {
-      const driver = makeDriver()
-      const handle = await driver.start({ ...spec, generation: 90 })
+      const { driver, handle } = await shared()
       await driver.exec(handle, request('true'))
       const before = openDescriptors()
       const seen: string[] = []
-      for (let run = 0; run < 8; run++) {
+      for (let run = 0; run < 5; run++) {
         await driver.exec(handle, {
           ...request('echo hidden-word'),
           onOutput: () => seen.push(hostArguments()),
@@ -134,12 +137,10 @@ if (runsc && rootfs) {
       await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
       expect(seen.join()).toContain(folder)
       expect(seen.join()).not.toContain('hidden-')
-      await driver.destroy(handle)
     })
 
     test(`by ${exec}, a command of a killed process is found and ended, and other processes survive`, async () => {
-      const driver = makeDriver()
-      const handle = await driver.start({ ...spec, generation: 92 })
+      const { driver, handle } = await shared()
       const script = 'sleep 8881 & setsid sleep 8882 & wait'
       const killed = spawn(process.execPath, ['--input-type=module', '--eval', strayCommand], {
         env: {
@@ -160,7 +161,14 @@ if (runsc && rootfs) {
       for (const each of found) expect(await driver.waitForExec?.(handle, each)).toBeUndefined()
       const names = (await driver.exec(handle, request("pgrep -fx 'sleep 888.' -l"))).stdout.toString()
       expect(names).toMatch(/^\d+ sleep\n$/)
-      await driver.destroy(handle)
+    })
+
+    test(`by ${exec}, processes are listed even if the sentry refuses`, async () => {
+      const { driver, handle } = await shared()
+      vi.spyOn(Sentry.prototype, 'processes').mockRejectedValueOnce(new SentryRefused('no such method'))
+      expect(await driver.processes?.(handle)).toContainEqual(
+        expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
+      )
     })
 
     test(`by ${exec}, wait resolves when the sandbox dies unexpectedly`, async () => {
@@ -174,9 +182,9 @@ if (runsc && rootfs) {
       await driver.destroy(handle)
     })
 
+    // Ends the shared sandbox.
     test(`by ${exec}, an attached process settles when its sandbox dies, and leaves no descriptor`, async () => {
-      const driver = makeDriver()
-      const handle = await driver.start({ ...spec, generation: 93 })
+      const { driver, handle } = await shared()
       await driver.exec(handle, request('true'))
       const before = openDescriptors()
       const opened = await Promise.all(
@@ -197,16 +205,6 @@ if (runsc && rootfs) {
       }
       expect(await Promise.all([text(waiting.stdout!), text(waiting.stderr!)])).toEqual(['', ''])
       await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
-      await driver.destroy(handle)
-    })
-
-    test(`by ${exec}, processes are listed even if the sentry refuses`, async () => {
-      const driver = makeDriver()
-      const handle = await driver.start({ ...spec, generation: 92 })
-      vi.spyOn(Sentry.prototype, 'processes').mockRejectedValueOnce(new SentryRefused('no such method'))
-      expect(await driver.processes?.(handle)).toContainEqual(
-        expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
-      )
       await driver.destroy(handle)
     })
 

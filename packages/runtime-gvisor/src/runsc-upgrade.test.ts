@@ -4,13 +4,11 @@
  */
 import { execFileSync } from 'node:child_process'
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '@dock/runtime'
+import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
 import { Sentry } from './sentry.ts'
@@ -47,20 +46,6 @@ if (runsc && rootfs) {
   }
   const [former, fresh] = [join(scratch, 'former'), join(scratch, 'fresh')]
 
-  /** Installs a release at the path by rename, behind a launcher that hides net/core, like the agent's launcher. */
-  const place = (program: string, at: string): void => {
-    writeFileSync(
-      `${at}.new`,
-      `#!/bin/bash
-exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
-mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
-mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${program} "$@"' runsc "$@"
-`,
-    )
-    chmodSync(`${at}.new`, 0o700)
-    renameSync(`${at}.new`, at)
-  }
-
   beforeAll(async () => {
     await runCommand('cp', ['-a', rootfs, spec.rootPath])
     await runCommand('ip', ['netns', 'add', netns])
@@ -87,7 +72,7 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${progra
       mkdirSync(folder)
       const runscPath = join(folder, 'runsc')
       writeFileSync(former, readFileSync(runsc), { mode: 0o700 })
-      place(former, runscPath)
+      placeLauncher(former, runscPath)
       const options = {
         ...{ runscPath, controlSocket, logger: createLogger('test') },
         ...{ rootDir: join(folder, 'root'), stateDir: join(folder, 'state') },
@@ -102,7 +87,7 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${progra
       expect(await say(driver, old)).toBe('here\n')
       expect(driver.isOutdated(old)).toBe(false)
 
-      place(fresh, runscPath)
+      placeLauncher(fresh, runscPath)
       rmSync(former)
       const young = await driver.start({ ...spec, dockId: newUuid() })
       expect([old, young].map((each) => driver.isOutdated(each))).toEqual([true, false])

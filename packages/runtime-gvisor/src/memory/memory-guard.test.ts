@@ -1,22 +1,16 @@
 /** Needs root, DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS: real sandboxes that run out of memory. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
 import type { ExecRequest, OutOfMemory, SandboxHandle, SandboxSpec } from '@dock/runtime'
+import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGvisorDriver } from '../create-gvisor-driver.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
 const memoryMiB = 256
-
-// Hides net/core from runsc in a separate mount namespace, as the agent's launcher does.
-const launcher = (path: string): string => `#!/bin/bash
-exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
-mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
-mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} "$@"' runsc "$@"
-`
 
 const request = (script: string): ExecRequest => ({
   ...{ argv: ['/bin/bash', '-c', script], env: {}, cwd: '/', uid: 0, gid: 0 },
@@ -51,8 +45,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   let handle: SandboxHandle
 
   beforeAll(async () => {
-    writeFileSync(join(folder, 'runsc'), launcher(runsc!))
-    chmodSync(join(folder, 'runsc'), 0o700)
+    placeLauncher(runsc!, join(folder, 'runsc'))
     const rootPath = join(folder, 'rootfs')
     await runCommand('cp', ['-a', rootfs!, rootPath])
     await runCommand('ip', ['netns', 'add', netns])

@@ -337,9 +337,10 @@ export function describeProcesses(subject: Subject): void {
       const openDescriptors = (): number => readdirSync('/proc/self/fd').length
       await passAll(1)
       const before = openDescriptors()
-      await passAll(10)
+      // One descriptor too many is enough to fail.
+      await passAll(6)
       await expect.poll(openDescriptors, patiently).toBeLessThanOrEqual(before)
-    }, 180_000)
+    })
 
     test('is adopted by another driver instance, which ends its tree', async ({ skip }) => {
       const { driver, handle } = subject
