@@ -169,9 +169,11 @@ describe('create and attach', () => {
 
   it('limits a Dock to its disk size', async () => {
     const root = await dock('a')
+    // Takes most of the room without writing.
+    run('fallocate', '-l', '900M', join(root, 'bigger'))
     const file = await open(join(root, 'big'), 'w')
     const full = (async () => {
-      for (let index = 0; index < 1200; index++) await file.write(Buffer.alloc(2 ** 20, 1))
+      for (let index = 0; index < 500; index++) await file.write(Buffer.alloc(2 ** 20, 1))
       await file.sync()
     })()
     await expect(full).rejects.toThrow(/ENOSPC/)
@@ -360,7 +362,7 @@ describe('capture', () => {
     await pool.create('smaller', { from: { captureId: 'c' }, diskGiB: 1 })
     expect(await readFile(join((await pool.attach('smaller')).rootPath, 'mine'), 'utf8')).toBe('x')
     const root = (await pool.attach('a')).rootPath
-    await writeFile(join(root, 'big'), Buffer.alloc(1200 * 2 ** 20, 1))
+    run('fallocate', '-l', '1200M', join(root, 'big'))
     await pool.capture('a', 'full')
     const small = pool.create('b', { from: { captureId: 'full' }, diskGiB: 1 })
     await expect(small).rejects.toThrow(DiskTooSmall)
