@@ -1,7 +1,6 @@
 /** On a real btrfs pool: a capture is copied to chunks and restored as another capture, byte for byte. */
 import { execFileSync } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,12 +24,6 @@ const run = (program: string, ...args: string[]): string => execFileSync(program
 let host: string
 let poolDir: string
 let pool: DiskPool
-
-const sha256 = async (path: string): Promise<string> => {
-  const hash = createHash('sha256')
-  for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer)
-  return hash.digest('hex')
-}
 
 const namesOf = async (captureId: string) => {
   const found: { index: number; name: string }[] = []
@@ -90,8 +83,9 @@ it('restores a capture byte for byte, to a disk that is sparse and mountable', a
   )
   const { sizeBytes } = await restore('restored', frames)
   expect(sizeBytes).toBeLessThan(200 * 2 ** 20)
-  const [before, after] = [await pool.captureFile('first'), await pool.captureFile('restored')]
-  expect(await sha256(after)).toBe(await sha256(before))
+  const after = await pool.captureFile('restored')
+  // Fails unless they are equal. The disks are large, and mostly holes.
+  run('cmp', await pool.captureFile('first'), after)
   run('e2fsck', '-f', '-n', after)
 })
 
