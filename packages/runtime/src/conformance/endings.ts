@@ -20,7 +20,7 @@ export function describeEndings(subject: Subject): void {
       env -i setsid bash -c 'env -i sleep 7774 & sleep 7775 &'
       (env -i setsid unshare --user sleep 7776 &)
       exec sleep 7777`
-      for (let round = 0; round < 2; round++) {
+      for (let round = 0; round < 3; round++) {
         const result = await subject.driver.exec(
           subject.handle,
           request(script, { timeoutMs: 700, uid: 1000, gid: 1000 }),
