@@ -248,7 +248,7 @@ describe('a Dock that is gone', () => {
     await pass(23)
     expect(host.agent.docks.find(gone)).not.toBeNull()
     await pass(2)
-    expect(host.agent.docks.find(gone)).toBeNull()
+    await expect.poll(() => host.agent.docks.find(gone)).toBeNull()
     expect(host.agent.docks.find(dockId)).not.toBeNull()
     expect(await files()).toBe(1)
     end()
