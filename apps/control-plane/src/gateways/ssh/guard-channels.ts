@@ -103,7 +103,8 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
     if (channel && !streamOf(channel)) manager.remove(id)
   }
   return (join) => {
-    share = join(() => unreadBytes() + socket.writableLength)
+    // A destroyed socket emits `close` only later. Until then, its bytes would cost other connections their lives as well.
+    share = join(() => (socket.destroyed ? 0 : unreadBytes() + socket.writableLength))
     return share
   }
 }
