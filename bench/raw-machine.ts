@@ -260,6 +260,8 @@ const measure = async (): Promise<Figure[]> => {
 try {
   process.stdout.write(JSON.stringify(await measure()))
 } finally {
+  // What a failure left behind. It is best effort, so that it does not hide the failure.
+  for (const machine of alive) await end(machine).catch(() => undefined)
   await tryCommand('umount', ['-l', pool])
   await rm(scratch, { recursive: true, force: true })
 }
