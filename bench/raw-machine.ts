@@ -260,8 +260,10 @@ const measure = async (): Promise<Figure[]> => {
 try {
   process.stdout.write(JSON.stringify(await measure()))
 } finally {
-  // What a failure left behind. It is best effort, so that it does not hide the failure.
+  // What a failure left behind. An error here must not hide the failure.
   for (const machine of alive) await end(machine).catch(() => undefined)
   await tryCommand('umount', ['-l', pool])
-  await rm(scratch, { recursive: true, force: true })
+  await rm(scratch, { recursive: true, force: true }).catch((error: unknown) =>
+    process.stderr.write(`could not remove ${scratch}: ${String(error)}\n`),
+  )
 }

@@ -12,7 +12,10 @@ const tickMs = 10
 const idleMs = async (): Promise<number> =>
   Number((await readFile('/proc/stat', 'utf8')).split(/\s+/, 5)[4]) * tickMs
 
-/** Resolves when the processors were at least 90 % idle for half a second. Throws after five minutes: a slow machine copies Snapshots that long. */
+/**
+ * Resolves when the processors were at least 90 % idle for half a second. Throws after five minutes: on a slow machine,
+ * Docks' Snapshots are still being copied for minutes after a measurement.
+ */
 export async function untilIdle(): Promise<void> {
   const deadline = performance.now() + giveUpMs
   for (let before = await idleMs(); performance.now() < deadline; ) {

@@ -103,7 +103,7 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
     if (channel && !streamOf(channel)) manager.remove(id)
   }
   return (join) => {
-    // A destroyed socket emits `close` only later. Until then, its bytes would cost other connections their lives as well.
+    // A destroyed socket emits `close` only later. If its bytes counted until then, other connections would be cut too.
     share = join(() => (socket.destroyed ? 0 : unreadBytes() + socket.writableLength))
     return share
   }
