@@ -112,7 +112,8 @@ describe('the dashboard', () => {
     const { id } = await createDock(server)
     await tab.goto(`${server.admin.baseUrl}/docks/${id}?tab=processes`)
     await tab.getByLabel('Command to start').waitFor()
-    await expect.poll(() => loads).toBe(2)
+    // It may load more often: Chromium drops requests whenever a Dock starts on its machine, and the page loads once more.
+    await expect.poll(() => loads).toBeGreaterThan(1)
 
     lost = { part: 'files-tab-', times: 100 }
     await tab
