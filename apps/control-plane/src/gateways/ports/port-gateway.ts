@@ -16,7 +16,7 @@ import { DockAgent, hostOf } from './dock-agent.ts'
 import { OpenStreams } from './open-streams.ts'
 import { type Problem, problemAnswer, problems } from './problem-page.ts'
 import { cleanRequestHeaders } from './request-headers.ts'
-import { cleanResponseHeaders } from './response-headers.ts'
+import { cleanReason, cleanResponseHeaders, isFinalStatus } from './response-headers.ts'
 
 export type PortGateway = {
   /** True if the request's `Host` is in the ports' domain. Then no other handler may serve it. */
@@ -76,7 +76,22 @@ export function createPortGateway(parts: {
     if (request) answered(request)
     fail?.(error)
   })
+  const refuse = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    dock: IncomingMessage | Duplex,
+  ): void => {
+    answered(request)
+    dock.destroy()
+    answerProblem(request, response, problems.badResponse)
+  }
+  proxy.on('proxyReq', (outgoing, request, response) => {
+    // Nobody asked for it. Without a listener, Node closes the connection and reports nothing.
+    outgoing.once('upgrade', (_, stream) => refuse(request, response, stream))
+  })
   proxy.on('proxyRes', (answer, request, response) => {
+    if (!isFinalStatus(answer.statusCode)) return refuse(request, response, answer)
+    cleanReason(answer)
     cleanResponseHeaders(answer.headers, false)
     // From here on, the header controls the client's connection instead of the Dock's.
     request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
@@ -93,6 +108,8 @@ export function createPortGateway(parts: {
     })
     outgoing.once('response', (answer) => {
       answered(request)
+      if (!isFinalStatus(answer.statusCode)) answer.statusCode = problems.badResponse.status
+      cleanReason(answer)
       cleanResponseHeaders(answer.headers, false)
     })
   })
@@ -171,18 +188,18 @@ export function createPortGateway(parts: {
     },
     upgrade: async (request, socket, head) => {
       socket.on('error', () => socket.destroy())
-      const refuse = (problem: Problem): void => {
+      const decline = (problem: Problem): void => {
         if (socket.destroyed || !socket.writable) return void socket.destroy()
         const { status, headers, body } = problemAnswer(problem, request.headers.accept)
         const lines = Object.entries({ ...headers, connection: 'close' }).map((each) => each.join(': '))
         socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
       }
       const target = request.method === 'GET' ? await targetOf(request) : problems.badRequest
-      if ('title' in target) return refuse(target)
+      if ('title' in target) return decline(target)
       if (socket.destroyed) return
       clean(request, 'websocket')
       open.track(target.label, socket)
-      failures.set(request, (error) => refuse(explain(error, target.label)))
+      failures.set(request, (error) => decline(explain(error, target.label)))
       await proxy.ws(request, socket as Parameters<typeof proxy.ws>[1], target.options, head)
     },
     notice: (label) => {

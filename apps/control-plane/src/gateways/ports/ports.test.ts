@@ -52,7 +52,12 @@ afterEach(() => {
 /** Long timeout for busy machines. */
 const patiently = { timeout: 60_000 }
 
-type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
+type Reply = {
+  status: number
+  reason?: string | undefined
+  headers: IncomingMessage['headers']
+  body: string
+}
 
 const open = (
   path: string,
@@ -64,7 +69,7 @@ const open = (
 const replyOf = async (outgoing: ReturnType<typeof open>): Promise<Reply> => {
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   const body = Buffer.concat(await response.toArray()).toString()
-  return { status: response.statusCode ?? 0, headers: response.headers, body }
+  return { status: response.statusCode ?? 0, reason: response.statusMessage, headers: response.headers, body }
 }
 const get = (path: string, options?: Parameters<typeof open>[1]): Promise<Reply> =>
   replyOf(open(path, options).end())
@@ -312,6 +317,11 @@ describe('a name', () => {
       'SSH-2.0-OpenSSH_9\r\n',
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
       '',
+      'HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n',
+      'HTTP/1.1 099 Below\r\nContent-Length: 0\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: nonsense\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+      'HTTP/1.1 102 Processing\r\n\r\n',
     ]
     for (const words of speakers) {
       const speaker = createTcpServer((socket) => socket.on('error', () => undefined).end(words))
@@ -321,6 +331,18 @@ describe('a name', () => {
         status: 502,
         body: expect.stringContaining('The response is incomplete or invalid'),
       })
+      speaker.close()
+    }
+  })
+
+  it('gets the standard reason in place of one that HTTP does not allow', async () => {
+    const sent = { '\u0001': 'OK', 'a\u007Fb': 'OK', '\u00E9': '\u00E9', Fine: 'Fine', '': 'OK' }
+    for (const [reason, received] of Object.entries(sent)) {
+      const words = Buffer.from(`HTTP/1.1 200 ${reason}\r\nContent-Length: 2\r\n\r\nok`, 'latin1')
+      const speaker = createTcpServer((socket) => socket.on('error', () => undefined).end(words))
+      await new Promise<void>((resolve) => speaker.listen(0, '127.0.0.1', resolve))
+      const name = await expose(portOf(speaker))
+      expect(await get('/', { host: name })).toMatchObject({ status: 200, reason: received, body: 'ok' })
       speaker.close()
     }
   })
@@ -377,6 +399,12 @@ describe('a WebSocket', () => {
     expect((await refusedBy('docks.localhost'))[0]).toBe(404)
     const nothing = await refusedBy(await expose(1))
     expect(nothing).toEqual([502, expect.stringContaining('Nothing is listening')])
+    const speaker = createTcpServer((socket) =>
+      socket.on('error', () => undefined).end('HTTP/1.1 000 \u0001\r\nContent-Length: 2\r\n\r\nno'),
+    )
+    await new Promise<void>((resolve) => speaker.listen(0, '127.0.0.1', resolve))
+    expect(await refusedBy(await expose(portOf(speaker)))).toEqual([502, 'no'])
+    speaker.close()
   })
 
   it('is closed with its port, like an endless response; those of other ports stay open', async () => {

@@ -1,5 +1,8 @@
-/** Cleans a Dock's response headers before they go to the client: hop-by-hop headers, and the domains of cookies. */
-import type { IncomingHttpHeaders } from 'node:http'
+/**
+ * Cleans a Dock's status line and response headers before they go to the client: what HTTP does not allow, hop-by-hop
+ * headers, and the domains of cookies.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 const hopByHop = ['keep-alive', 'proxy-connection', 'proxy-authenticate', 'trailer', 'te']
 const domainAttribute = /^\s*domain\s*(=|$)/i
@@ -10,6 +13,17 @@ const withoutDomain = (cookie: string): string =>
     .split(';')
     .filter((part, index) => index === 0 || !domainAttribute.test(part))
     .join(';')
+
+/** What RFC 9112 allows in a reason. Node's parser accepts other bytes, and its server throws when it writes them. */
+const validReason = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Returns true for the codes of final responses (RFC 9110). Node's parser accepts 000 too, and its server throws. */
+export const isFinalStatus = (status = 0): boolean => status >= 200 && status <= 599
+
+/** Removes a reason that is not valid. Node then sends the standard one. */
+export function cleanReason(answer: IncomingMessage): void {
+  if (!validReason.test(answer.statusMessage ?? '')) answer.statusMessage = ''
+}
 
 /** Changes the headers in place, before they are copied into the response. An upgrade keeps its upgrade headers. */
 export function cleanResponseHeaders(headers: IncomingHttpHeaders, isUpgrade: boolean): void {
