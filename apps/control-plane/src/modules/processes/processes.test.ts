@@ -175,6 +175,25 @@ it('breaks the stream of a person who loses access', async () => {
   await expect(reader.read()).rejects.toThrow()
 })
 
+it('takes no more input from a person who loses access', async () => {
+  const started = await start({ command: 'cat', stdin: true })
+  let send = (_text: string): void => undefined
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      send = (text) => controller.enqueue(Buffer.from(text))
+    },
+  })
+  const written = outcomeOf(writeInput(context, world.caller, placeOf(started), { offset: 0 }, body))
+  const reader = (await open(started)).body.getReader()
+  send('before\n')
+  expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe('before\n')
+  for (const lose of loseAccess) lose()
+  expect(await written).toBe('dock_not_found')
+  expect(released).toBe(2)
+  await closeInput(context, world.caller, placeOf(started))
+  expect(await textOf(started)).toBe('before\n')
+})
+
 it('counts no stream whose host was lost while it was opened', async () => {
   const started = await start({ command: 'sleep 600' })
   const { hosts } = context

@@ -1,15 +1,19 @@
 /** POST /v1/docks/:id/processes/:pid/stdin, …/stdin/close, …/resize and …/signal */
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import type { ProcessInput, RouteBody, routes } from '@dock/contract'
+import { type ProcessInput, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
+import { endWithAccess } from '../end-with-access.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { callHost } from '../require-process.ts'
 
 type ProcessParams = { id: string; pid: string }
 type Done = { done: true }
 
-/** Passes the body on as the process reads it. Returns the offset of the next byte. */
+/**
+ * Passes the body on as the process reads it. Returns the offset of the next byte. Throws `dock_not_found` if the caller
+ * loses access to the Dock meanwhile.
+ */
 export async function writeInput(
   context: ProcessContext,
   caller: Visitor,
@@ -23,9 +27,12 @@ export async function writeInput(
   // reader of the body gets the error, too.
   bytes.on('error', () => undefined)
   try {
-    return await callHost(context, caller, params, (place) =>
-      context.hosts.writeKeptInput(place, offset, bytes),
-    )
+    return await callHost(context, caller, params, async (place) => {
+      await endWithAccess(context, caller, params.id, [bytes])
+      return context.hosts.writeKeptInput(place, offset, bytes)
+    })
+  } catch (error) {
+    throw bytes.errored instanceof ServiceError ? bytes.errored : error
   } finally {
     bytes.destroy()
     close()

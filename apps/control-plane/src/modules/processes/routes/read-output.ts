@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream'
 import type { RouteQuery, routes } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { findVisibleDock } from '../../docks/index.ts'
 import type { KeptOutputStream, KeptPlace } from '../../hosts/index.ts'
+import { endWithAccess } from '../end-with-access.ts'
 import { type NamedOutput, outputLines } from '../output-lines.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { callHost } from '../require-process.ts'
@@ -78,28 +78,4 @@ const openOutputs = async (
   const { stderr } = await hosts.readKept(place)
   const stdout = await open('stdout', offset)
   return stderr ? [stdout, await open('stderr', stderrOffset)] : [stdout]
-}
-
-const endWithAccess = async (
-  { db, accessSignals }: ProcessContext,
-  { userId, credentialId }: Visitor,
-  dockId: string,
-  bodies: readonly Readable[],
-): Promise<void> => {
-  const dock = await findVisibleDock(db, userId, dockId)
-  const lost = () => {
-    for (const body of bodies) body.destroy(new Error('the caller has lost access to the Dock'))
-  }
-  if (!dock) return lost()
-  const hold = { userId, credentialId, dockId, organizationId: dock.organizationId }
-  const unsubscribe = accessSignals.subscribe(hold, lost)
-  let open = bodies.length
-  const onClose = (): void => {
-    open -= 1
-    if (open === 0) unsubscribe()
-  }
-  for (const body of bodies) {
-    if (body.closed) onClose()
-    else body.once('close', onClose)
-  }
 }
