@@ -60,7 +60,8 @@ export type DiskChange = z.infer<typeof diskChange>
 
 /**
  * GET /captures/:captureId/changes?to=&cursor=: what differs in the capture `to`. The work of one request is bounded, so a
- * page may be empty and still have a `nextCursor`. `hasUnlisted`: a folder has names with a line break, which are left out.
+ * page may be empty and still have a `nextCursor`. `hasUnlisted`: a folder has names with a line break, or files in very many
+ * pieces, which are left out.
  */
 export const diskComparison = z.strictObject({
   changes: boundedList(diskChange, changesPageMax),

@@ -59,6 +59,15 @@ beforeAll(async () => {
   await symlink('other', join(two, 'a', 'link'))
   await rm(join(two, 'a', 'long-link'))
   await symlink('y'.repeat(100), join(two, 'a', 'long-link'))
+  // Every other block is a hole.
+  for (const [tree, last] of [
+    [one, 'x'],
+    [two, 'y'],
+  ] as const) {
+    const pieces = await open(join(tree, 'a', 'pieces'), 'w')
+    for (let at = 0; at < 300; at++) await pieces.write(at < 299 ? 'same' : last.repeat(4), at * 8_192)
+    await pieces.close()
+  }
   await writeFile(join(two, 'many', 'f1777'), 'z')
   await writeFile(join(two, 'many', 'new'), 'z')
   for (const tree of [one, two]) {
@@ -96,6 +105,7 @@ const expected = [
   '/a/long-link contents',
   '/a/longer contents',
   '/a/owner owner',
+  '/a/pieces contents',
   '/becomes-folder type',
   '/becomes-folder/in-it added',
   '/gone removed',
@@ -126,6 +136,14 @@ describe('the comparison', () => {
     const { changes, pages } = await compareAll([before, after], limits)
     expect(shown(changes)).toEqual(expected)
     expect(pages).toBeGreaterThan(8)
+  })
+
+  it('leaves out a file in too many pieces, and says so', async () => {
+    const all = await compareDisks([before, after], null, unhurried)
+    expect([all.hasUnlisted, shown(all.changes)]).toEqual([false, expected])
+    const limited = await compareDisks([before, after], null, { ...unhurried, blockListMax: 1_000 })
+    const rest = expected.filter((each) => each !== '/a/pieces contents')
+    expect([limited.hasUnlisted, shown(limited.changes)]).toEqual([true, rest])
   })
 
   it('takes no cursor that it did not write', () => {

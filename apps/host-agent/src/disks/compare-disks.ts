@@ -42,7 +42,13 @@ export function readPlace(text: string): Place | null {
 /** The work of one request. A page of changes comes in a few seconds, on a slow disk too. */
 export const comparisonLimits: WorkLimits = { changesMax: 500, milliseconds: 2_000, bytesMax: 512 * 2 ** 20 }
 
-export type WorkLimits = { changesMax: number; milliseconds: number; bytesMax: number }
+export type WorkLimits = {
+  changesMax: number
+  milliseconds: number
+  bytesMax: number
+  /** Characters of the list of a file's blocks. Files with a longer list are left out. */
+  blockListMax?: number
+}
 
 /** Thrown to leave the walk when its part of the work is done. */
 class Enough extends Error {
@@ -96,7 +102,7 @@ const shown = (entry: RawEntry): NonNullable<DiskChange['before']> => {
 export function compareDisks(
   files: readonly [string, string],
   from: Place | null,
-  { changesMax, milliseconds, bytesMax }: WorkLimits,
+  { changesMax, milliseconds, bytesMax, blockListMax }: WorkLimits,
 ): Promise<DiskComparison> {
   return withDebugfs(files, async (sessions, disks) => {
     const changes: DiskChange[] = []
@@ -133,9 +139,13 @@ export function compareDisks(
         const [left, right] = await ask(readInodeBytes)
         return left === right
       }
-      const runs = await ask(readRuns)
+      const [left, right] = await ask((session, inode) => readRuns(session, inode, blockListMax))
+      if (!left || !right) {
+        notice.hasUnlisted = true
+        return true
+      }
       compared ??= await openDisks()
-      const result = await compareBlocks(compared, runs, {
+      const result = await compareBlocks(compared, [left, right], {
         size: one.size,
         from: block,
         mayGoOn,

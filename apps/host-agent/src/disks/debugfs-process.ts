@@ -32,6 +32,38 @@ export function startDebugfs(
   }) as ChildProcessByStdio<Writable, Readable, null>
 }
 
+/**
+ * Longest line of debugfs output that is kept, in characters; longer ones are cut. Only the list of a file's blocks can be so
+ * long, and a tenant can make one of hundreds of megabytes.
+ */
+export const lineLengthMax: number = 2 ** 20
+
+/** Joins pieces of text to lines, each character only once. */
+class LineJoiner {
+  #pieces: string[] = []
+  #length = 0
+
+  /** Returns the lines that the piece completes. */
+  push(text: string): string[] {
+    const [first = '', ...others] = text.split('\n')
+    this.#keep(first)
+    return others.map((piece) => {
+      const line = this.#pieces.join('')
+      this.#pieces = []
+      this.#length = 0
+      this.#keep(piece)
+      return line
+    })
+  }
+
+  #keep(piece: string): void {
+    const kept = piece.slice(0, lineLengthMax - this.#length)
+    if (kept === '') return
+    this.#pieces.push(kept)
+    this.#length += kept.length
+  }
+}
+
 /** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs is killed. */
 export async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
   // The timeout applies to each piece of output, not to the whole listing.
@@ -43,12 +75,10 @@ export async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGen
   ended.catch(() => undefined)
   child.stdin.on('error', () => undefined)
   child.stdout.setEncoding('latin1')
-  let rest = ''
+  const joiner = new LineJoiner()
   try {
     for await (const text of child.stdout as AsyncIterable<string>) {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      yield lines
+      yield joiner.push(text)
       deadline.refresh()
     }
     const signal = await ended

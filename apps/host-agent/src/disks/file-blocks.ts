@@ -2,8 +2,10 @@
  * Compares two files of two disks by their bytes. Blocks that both disks share on the pool are not read: they are the
  * same bytes.
  */
+import { spawn } from 'node:child_process'
 import type { FileHandle } from 'node:fs/promises'
-import { runCommand } from '@dock/foundation'
+import { splitLines } from '@dock/host-protocol'
+import { lineLengthMax } from './debugfs-process.ts'
 import type { DebugfsSession } from './debugfs-session.ts'
 
 /** A run of blocks of a file. `at` is null for a hole, and for blocks that were never written. */
@@ -11,7 +13,9 @@ type Run = { first: number; count: number; at: number | null }
 
 const piecesBytes = 256 * 1024
 /** A disk with more parts than this is read instead. */
-const partsMax = 1_000_000
+const partsMax = 100_000
+const partLineBytesMax = 4096
+const partsTimeoutMs = 60_000
 
 /**
  * Returns the sixty bytes of the inode that say where its blocks are, or hold the target of a short link or the number of a
@@ -27,10 +31,18 @@ export async function readInodeBytes(session: DebugfsSession, inode: string): Pr
     .join('\n')
 }
 
-/** Returns where the bytes of a regular file or a long link are. */
-export async function readRuns(session: DebugfsSession, inode: string): Promise<Run[]> {
+/**
+ * Returns where the bytes of a regular file or a long link are. Returns null if the file is in so many pieces that the list
+ * of its blocks has `listLengthMax` characters or more.
+ */
+export async function readRuns(
+  session: DebugfsSession,
+  inode: string,
+  listLengthMax = lineLengthMax,
+): Promise<Run[] | null> {
   const lines: string[] = []
   await session.ask(`stat <${inode}>`, (line) => lines.push(line))
+  if (lines.some(({ length }) => length >= listLengthMax)) return null
   const text = lines.join('\n')
   const places = /\n(?:EXTENTS|BLOCKS):\n?([\s\S]*)$/.exec(text)?.[1]
   if (places === undefined) throw new Error(`inode ${inode} of a capture has no list of blocks`)
@@ -66,16 +78,29 @@ export type SharedParts = readonly { from: number; to: number }[]
 type Part = { from: number; to: number; at: number }
 
 const partsOf = async (path: string): Promise<Part[]> => {
-  const output = await runCommand('filefrag', ['-v', '-b1', path])
+  const child = spawn('filefrag', ['-v', '-b1', path], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    ...{ timeout: partsTimeoutMs, killSignal: 'SIGKILL' },
+  })
   const parts: Part[] = []
-  for (const line of output.split('\n')) {
-    const found = /^\s*\d+:\s*(\d+)\.\.\s*(\d+):\s*(\d+)\.\.\s*\d+:\s*\d+:(?:\s*\d+:)?\s*(\S*)/.exec(line)
-    // Flags such as `encoded` mean that equal places need not be equal bytes.
-    if (!found || !/^((last|shared|eof|merged)(,|$))*$/.test(found[4]!)) continue
-    if (parts.push({ from: Number(found[1]), to: Number(found[2]) + 1, at: Number(found[3]) }) > partsMax)
-      return []
+  try {
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', resolve)
+    })
+    ended.catch(() => undefined)
+    for await (const lines of splitLines(child.stdout, partLineBytesMax))
+      for (const line of lines) {
+        const found = /^\s*\d+:\s*(\d+)\.\.\s*(\d+):\s*(\d+)\.\.\s*\d+:\s*\d+:(?:\s*\d+:)?\s*(\S*)/.exec(line)
+        // Flags such as `encoded` mean that equal places need not be equal bytes.
+        if (!found || !/^((last|shared|eof|merged)(,|$))*$/.test(found[4]!)) continue
+        if (parts.push({ from: Number(found[1]), to: Number(found[2]) + 1, at: Number(found[3]) }) > partsMax)
+          return []
+      }
+    return (await ended) === 0 ? parts : []
+  } finally {
+    child.kill('SIGKILL')
   }
-  return parts
 }
 
 /** Returns the parts that both files share on a pool that clones. None if the filesystem does not say. */

@@ -107,7 +107,7 @@ export const snapshotDiff = z.strictObject({
   nextCursor,
   /** How many files and folders this page has compared. */
   visited: count,
-  /** True if a folder has names with a line break, which are not compared. */
+  /** True if a folder has names with a line break, or files in very many pieces, which are not compared. */
   hasUnlisted: z.boolean(),
 })
 export type SnapshotDiff = z.output<typeof snapshotDiff>

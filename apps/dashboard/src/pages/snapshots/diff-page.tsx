@@ -118,7 +118,9 @@ export function DiffPage() {
           : `${changes.length} of ${visited} files and folders ${changes.length === 1 ? 'differs' : 'differ'}.`}
       </p>
       {pages.some(({ hasUnlisted }) => hasUnlisted) && (
-        <p className="m-0 text-sm text-wait">A folder has names with a line break. They are not compared.</p>
+        <p className="m-0 text-sm text-wait">
+          Names with a line break, and files in very many pieces, are not compared.
+        </p>
       )}
       {diff.isSuccess && !hasNextPage && changes.length === 0 && (
         <Empty
