@@ -108,6 +108,8 @@ export function createPortGateway(parts: {
     })
     outgoing.once('response', (answer) => {
       answered(request)
+      // The library writes all three into the status line as they are.
+      answer.httpVersion = '1.1'
       if (!isFinalStatus(answer.statusCode)) answer.statusCode = problems.badResponse.status
       cleanReason(answer)
       cleanResponseHeaders(answer.headers, false)
