@@ -4,6 +4,7 @@
  * with 137, and no neighbor may be killed if the hog is visible in RSS. Once, the agent is killed while a hog runs.
  * Run by script/prove memory [hogs].
  */
+import { glob, readFile, stat } from 'node:fs/promises'
 import { DockApiError } from '@dock/sdk'
 import { processOf } from '../crash/processes.ts'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
@@ -89,6 +90,7 @@ type Outcome = {
   said: string
 }
 
+const beganAtMs = Date.now()
 const dataDir = await newDataDir()
 const port = await freePort()
 const server = await startServer(dataDir, port, { DOCK_WARM_POOL: '2' })
@@ -139,6 +141,16 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
   }
 }
 
+/** Returns the first line of each panic that a sandbox of this server has written: why a Dock died. */
+const panics = async (): Promise<string[]> => {
+  const found: string[] = []
+  for await (const file of glob('/run/dock-*/sandboxes/panic.log')) {
+    if ((await stat(file)).birthtimeMs < beganAtMs) continue
+    found.push(...((await readFile(file, 'utf8')).match(/^(panic|fatal error): .*$/gm) ?? []))
+  }
+  return found
+}
+
 const outcomes: Outcome[] = []
 const failures: string[] = []
 const expect = (holds: boolean, what: string): void => {
@@ -175,6 +187,7 @@ try {
   const killed = await oneHog(shapes[1]!, true)
   expect(killed.lived, `a Dock survives if the agent is killed while it runs out of memory: ${killed.said}`)
 } finally {
+  for (const line of await panics()) print(`a sandbox ended with ${line}`)
   await server.interrupt()
   await removeDataDir(dataDir)
 }
