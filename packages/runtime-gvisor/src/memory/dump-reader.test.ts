@@ -38,6 +38,22 @@ test('keeps the text of a refusal', () => {
   expect(reader.answer()).toMatchObject({ success: false, err: 'no {task}' })
 })
 
+test('a process with an empty name, or with less than 1 KiB, is read', () => {
+  const result = [
+    { status: { pid: 2, ppid: 0, vm_rss: 1 } },
+    { status: { pid: 3, ppid: 2, comm: 'tiny' } },
+    { status: { pid: 4, ppid: 2 } },
+  ]
+  expect(read(answerOf(result), 64).reader.answer().result).toMatchObject({
+    isWhole: true,
+    processes: [
+      { pid: 2, parentPid: 0, name: '', rssBytes: 1024 },
+      { pid: 3, parentPid: 2, name: 'tiny', rssBytes: 0 },
+      { pid: 4, parentPid: 2, name: '', rssBytes: 0 },
+    ],
+  })
+})
+
 test('reads 4 MiB of a longer dump, and returns the processes seen so far', () => {
   const fat = Array.from({ length: 40 }, (_, index) => processOf(index + 1, 10, ['x'.repeat(2 ** 20)]))
   const { progress, reader } = read(answerOf(fat), 65_536)

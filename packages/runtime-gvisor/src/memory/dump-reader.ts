@@ -23,11 +23,12 @@ const statusKey = Buffer.from('"status":')
 /** Nesting depth of the list of processes in the answer, and of the status of a process. */
 const [listDepth, statusDepth] = [2, 4]
 
+/** gVisor omits an empty name and a size of 0. A tenant can cause both, and the dump must still be read. */
 const status = z.object({
   pid: z.number().int().positive(),
   ppid: z.number().int(),
-  comm: z.string(),
-  vm_rss: z.number().nonnegative(),
+  comm: z.string().default(''),
+  vm_rss: z.number().nonnegative().default(0),
 })
 
 export class DumpReader implements AnswerReader {
