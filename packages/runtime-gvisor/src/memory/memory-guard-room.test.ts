@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
 import { headroomMiB, MemoryGuard } from './memory-guard.ts'
+import type { SandboxMemory } from './relief.ts'
 import type { MemoryProcess } from './victims.ts'
 
 const mib = 2 ** 20
@@ -11,9 +12,13 @@ const hog: MemoryProcess = { pid: 7, parentPid: 1, name: 'hog', rssBytes: 500 * 
 
 /**
  * A fake group that uses `usedMiB`, and a fake sentry that lists the hog until it is signalled. `signal` is the
- * sentry's response to the signal.
+ * sentry's response to the signal. `own` replaces other parts of them.
  */
-const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
+const guardOf = (
+  usedMiB: number,
+  signal: () => Promise<void>,
+  own: { group?: Partial<MemoryGroup>; sentry?: Partial<SandboxMemory> } = {},
+) => {
   const limits: number[] = []
   const told: string[] = []
   let isThere = true
@@ -24,6 +29,7 @@ const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
     setKernelKills: () => undefined,
     kernelKills: () => 0,
     listen: () => () => undefined,
+    ...own.group,
   }
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const guard = new MemoryGuard({
@@ -37,6 +43,7 @@ const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
         return signal()
       },
       reduceMemory: async () => undefined,
+      ...own.sentry,
     }),
     onEnded: ({ name }) => told.push(name),
     endSandbox: () => undefined,
@@ -85,4 +92,22 @@ test('does not free more than requested', () => {
   expect(guard.isReducingMemory).toBe(false)
   guard.close()
   expect(told).toEqual([])
+})
+
+test('a victim that is still exiting is not ended again after the sentry was silent', async () => {
+  const signals: number[] = []
+  let lists = 0
+  const { guard } = guardOf(memoryMiB + 10, async () => undefined, {
+    sentry: {
+      processes: async () => {
+        lists += 1
+        if (lists === 2) throw new SentrySilent('no answer')
+        return [hog]
+      },
+      signal: async (pid) => void signals.push(pid),
+    },
+  })
+  await expect.poll(() => guard.look() && lists).toBeGreaterThan(5)
+  guard.close()
+  expect(signals).toEqual([hog.pid])
 })

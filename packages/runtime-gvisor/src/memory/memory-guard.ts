@@ -38,7 +38,8 @@ const stuckMaxMs = 10_000
 const deathAfterMs = 15_000
 /** A call that fails within this time after a shortage failed because of it. */
 const shortForMs = 1_000
-
+/** After an error, the next act knows the earlier victims for this long. Older observations are of another shortage. */
+const reliefKeptMs = 10_000
 /** A sandbox that was asked to free memory stops killing processes after this time. */
 const reductionMs = 2_000
 
@@ -60,6 +61,8 @@ export class MemoryGuard implements Sharer {
   #stopListening = (): void => undefined
   #acting: Promise<void> | undefined
   #ending: Promise<void> | undefined
+  /** What an act that ended by an error knew. */
+  #relief: { of: Relief; failedAtMs: number } | undefined
   #isFrozen = false
   #isClosed = false
   #shortAtMs = Number.NEGATIVE_INFINITY
@@ -175,7 +178,7 @@ export class MemoryGuard implements Sharer {
 
   async #act(wasStuck: boolean): Promise<void> {
     const { group } = this.#parts
-    const relief = this.#relief()
+    const relief = this.#continueRelief()
     let isFirstRoundStuck = wasStuck
     try {
       while (!this.#isClosed && !this.#isFrozen) {
@@ -191,8 +194,10 @@ export class MemoryGuard implements Sharer {
         const isSoon = await relief.round(await this.#parts.sentry(), { isShort, isStuck })
         await delay(Math.max(isSoon ? roundMs : idleRoundMs, relief.pauseMs))
       }
+      this.#relief = undefined
     } catch {
       // The sentry is silent or gone. The next look() tries again.
+      this.#relief = { of: relief, failedAtMs: performance.now() }
     } finally {
       this.#restoreLimit()
     }
@@ -206,7 +211,9 @@ export class MemoryGuard implements Sharer {
     return this.#reduction !== undefined
   }
 
-  #relief(): Relief {
+  #continueRelief(): Relief {
+    const kept = this.#relief
+    if (kept && performance.now() - kept.failedAtMs < reliefKeptMs) return kept.of
     const { group, memoryMiB, onEnded } = this.#parts
     return new Relief({
       sizes: this.#sizes,

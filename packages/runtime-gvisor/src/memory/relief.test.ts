@@ -10,7 +10,11 @@ const workers = Array.from({ length: 50 }, (_, index) => ({ pid: 100 + index, pa
 const listed = [{ pid: 1, parentPid: 0, name: 'init' }, hog, ...workers]
 
 /** Runs a round with 600 MiB used when sizes are requested and a target of 400 MiB. Returns the pids of the victims. */
-const round = async (memory: () => Promise<MemoryDump>, usedAfterMiB: number): Promise<number[]> => {
+const round = async (
+  memory: () => Promise<MemoryDump>,
+  usedAfterMiB: number,
+  reduceMemory = async (): Promise<void> => undefined,
+): Promise<number[]> => {
   const ended: number[] = []
   let usedMiB = 600
   const relief = new Relief({
@@ -27,7 +31,7 @@ const round = async (memory: () => Promise<MemoryDump>, usedAfterMiB: number): P
       return memory()
     },
     signal: async () => undefined,
-    reduceMemory: async () => undefined,
+    reduceMemory,
   }
   await relief.round(sentry, { isShort: true, isStuck: false })
   return ended
@@ -46,4 +50,9 @@ test('no process is ended if enough memory was freed meanwhile', async () => {
 
 test('the newest process is ended if the sizes are unknown', async () => {
   expect(await round(() => Promise.reject(new Error('silent')), 600)).toEqual([workers.at(-1)!.pid])
+})
+
+test('a sentry that does not reduce its memory does not end the round', async () => {
+  const silent = () => Promise.reject(new Error('silent'))
+  expect(await round(silent, 600, silent)).toEqual([workers.at(-1)!.pid])
 })

@@ -95,7 +95,8 @@ export class Relief {
     const now = performance.now()
     if (now - this.#reducedAtMs <= reduceEveryMs) return
     this.#reducedAtMs = now
-    await sentry.reduceMemory()
+    // It only may help, and a starved sentry often does not answer it in time.
+    await sentry.reduceMemory().catch(() => undefined)
   }
 
   #pauseBetween(isUnexplained: boolean): void {
