@@ -1,5 +1,5 @@
 /** Tests a single round of a shortage, with a fake sentry. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief } from './relief.ts'
@@ -36,6 +36,8 @@ const round = async (
   await relief.round(sentry, { isShort: true, isStuck: false })
   return ended
 }
+afterEach(() => void vi.restoreAllMocks())
+
 const sized = listed.map((each) => ({ ...each, rssBytes: (each === hog ? 250 : 4) * mib }))
 
 test('no process is ended for memory that the hog took while its size was requested', async () => {
@@ -55,4 +57,38 @@ test('the newest process is ended if the sizes are unknown', async () => {
 test('a sentry that does not reduce its memory does not end the round', async () => {
   const silent = () => Promise.reject(new Error('silent'))
   expect(await round(silent, 600, silent)).toEqual([workers.at(-1)!.pid])
+})
+
+test('no sizes are requested while many processes of a bomb are still exiting', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const bomb = Array.from({ length: 230 }, (_, index) => ({ pid: 1000 + index, parentPid: 1, name: 'bomb' }))
+  let [present, dumps] = [bomb.slice(0, 200), 0]
+  const relief = new Relief({
+    sizes: new ProcessSizes(),
+    usedBytes: () => 600 * mib,
+    targetBytes: () => 400 * mib,
+    onEnded: () => undefined,
+    onEnding: () => undefined,
+  })
+  const sentry = {
+    processes: async () => [...listed, ...present],
+    memory: async () => {
+      dumps += 1
+      return { processes: sized, isWhole: true, readMs: 0 }
+    },
+    signal: async () => undefined,
+    reduceMemory: async () => undefined,
+  }
+  const roundAt = async (atMs: number): Promise<number> => {
+    clock.mockReturnValue(atMs)
+    await relief.round(sentry, { isShort: true, isStuck: false })
+    return dumps
+  }
+  await roundAt(0)
+  present = bomb
+  await roundAt(5)
+  expect(relief.isUnderWay).toBe(true)
+  expect(await roundAt(3_000)).toBe(0)
+  present = bomb.slice(0, 3)
+  expect(await roundAt(3_005)).toBe(1)
 })

@@ -67,8 +67,9 @@ export class Relief {
       await this.#end(sentry, withoutSizes(verdict), listed)
       return true
     }
-    // gVisor release 20240729 panics if a process ends while its size is requested, so wait for pending victims.
-    if (!isShort || this.#victims.arePending) return this.#victims.arePending
+    // gVisor release 20240729 panics if a process ends while its size is requested, so wait for victims to exit.
+    if (!isShort || this.#victims.arePending || this.#victims.areDying(performance.now()))
+      return this.#victims.arePending
     if (this.#parts.sizes.areTooSoon) return false
     return this.#endLargest(sentry, listed)
   }

@@ -45,6 +45,17 @@ describe('victims', () => {
     expect(victims.arePending).toBe(false)
   })
 
+  test('that are many and still listed are dying, for ten seconds', () => {
+    const victims = new Victims()
+    const four = [3, 4, 5, 6].map((pid) => process(pid, 2, 1))
+    for (const each of four) victims.ended(each, 0)
+    victims.see(four, 9_999)
+    expect(victims.areDying(9_999)).toBe(true)
+    expect(victims.areDying(10_000)).toBe(false)
+    victims.see(four.slice(1), 9_999)
+    expect(victims.areDying(9_999)).toBe(false)
+  })
+
   test('are chosen one at a time if the processes do not explain the used memory', () => {
     const victims = new Victims()
     const processes = [process(2, 0, 5), process(3, 2, 6), process(4, 2, 4)]

@@ -12,6 +12,10 @@ const freedBytesPerMs = 4_000_000
 const freedAtLeastMs = 10
 /** A victim is no longer waited for after this time. */
 const endingMsMax = 1_000
+/** If more victims than this are still listed, they are exiting. Fewer may be zombies that their parent never reaps. */
+const zombiesMax = 3
+/** A victim that is listed for longer is a zombie. */
+const dyingMsMax = 10_000
 /** After this many victims with the same parent, the parent is killed too. */
 const victimsOfOneParentMax = 4
 /** If processes hold less than this share of the used memory, the rest is in the sentry (pipes, sockets, memfd). */
@@ -22,14 +26,15 @@ type Pending = { rssBytes: number; endedAtMs: number; goneAtMs: number | undefin
 export class Victims {
   readonly #pending = new Map<number, Pending>()
   readonly #ofParent = new Map<number, number>()
-  readonly #ended = new Set<number>()
+  /** The listed victims, and when each was killed. */
+  readonly #ended = new Map<number, number>()
   #hasChosen = false
 
   /** Updates the pending victims from the current process list. */
   see(processes: readonly ListedProcess[], nowMs: number): void {
     const present = new Set(processes.map(({ pid }) => pid))
     // The pid may be reused by another process.
-    for (const pid of this.#ended) if (!present.has(pid)) this.#ended.delete(pid)
+    for (const pid of this.#ended.keys()) if (!present.has(pid)) this.#ended.delete(pid)
     for (const [pid, victim] of this.#pending) {
       if (!present.has(pid)) victim.goneAtMs ??= nowMs
       const isFreed =
@@ -41,6 +46,11 @@ export class Victims {
 
   get arePending(): boolean {
     return this.#pending.size > 0
+  }
+
+  /** True if many victims are still exiting, which takes longer than they are pending on a starved sandbox. */
+  areDying(nowMs: number): boolean {
+    return [...this.#ended.values()].filter((atMs) => nowMs - atMs < dyingMsMax).length > zombiesMax
   }
 
   /**
@@ -71,7 +81,7 @@ export class Victims {
   /** Records a process as killed. */
   ended({ pid, rssBytes }: MemoryProcess, nowMs: number): void {
     this.#hasChosen = true
-    this.#ended.add(pid)
+    this.#ended.set(pid, nowMs)
     this.#pending.set(pid, { rssBytes, endedAtMs: nowMs, goneAtMs: undefined })
   }
 
