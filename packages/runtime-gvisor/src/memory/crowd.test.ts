@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Crowd } from './crowd.ts'
 import type { ListedProcess } from './victims.ts'
 
@@ -93,4 +93,43 @@ test('if the sizes do not explain the used memory, the number of processes decid
   expect(crowd.unexplained(dock(200), 500 * mib)).toEqual([])
   expect(crowd.unexplained(dock(500), 500 * mib)).toHaveLength(500)
   expect(crowd.isBomb).toBe(true)
+})
+
+describe('on a slow machine, where a list takes 20 ms', () => {
+  const listMs = 20
+  const seeSlowly = (crowd: Crowd, processes: ListedProcess[], atMs: number, isStuck = false) =>
+    crowd.see(processes, atMs, isStuck, listMs)
+
+  test('processes that do not change are watched for 400 ms', () => {
+    const crowd = new Crowd()
+    expect(seeSlowly(crowd, dock(400), 0)).toBe('watch')
+    expect(seeSlowly(crowd, dock(400), 30)).toBe('watch')
+    expect(seeSlowly(crowd, dock(399), 100)).toBe('watch')
+    expect(seeSlowly(crowd, dock(399), 499)).toBe('watch')
+    expect(seeSlowly(crowd, dock(399), 500)).toBe('sizes')
+  })
+
+  test('a bomb that pauses between two lists is recognised', () => {
+    const crowd = new Crowd()
+    for (const [at, count] of [200, 200, 204, 204, 210, 210, 219].entries())
+      expect(seeSlowly(crowd, dock(count), at * 200)).toBe('watch')
+    expect(seeSlowly(crowd, dock(220), 3_000)).toHaveLength(220)
+  })
+
+  test('changing processes are watched four times as long, even without room left', () => {
+    const crowd = new Crowd()
+    const at = (ms: number, isStuck: boolean) =>
+      seeSlowly(crowd, [...dock(400), ...named('sh', 5, 1000 + ms)], ms, isStuck)
+    expect(at(0, true)).toBe('watch')
+    expect(at(100, true)).toBe('watch')
+    expect(at(799, false)).toBe('watch')
+    expect(at(800, false)).toBe('sizes')
+  })
+
+  test('without room left, a grown crowd and one that did not change are not watched', () => {
+    const [still, grown] = [new Crowd(), new Crowd()]
+    for (const crowd of [still, grown]) expect(seeSlowly(crowd, dock(400), 0, true)).toBe('watch')
+    expect(seeSlowly(still, dock(400), 30, true)).toBe('sizes')
+    expect(seeSlowly(grown, dock(403), 30, true)).toHaveLength(403)
+  })
 })

@@ -11,6 +11,12 @@ const processesMax = 150
 const bombMin = 20
 /** How long a changing set of processes, and a growing one, is watched before sizes are requested. */
 const [watchMs, growingWatchMs] = [200, 1_000]
+/** A slow machine also runs a bomb slowly. There, the watch is longer by the time of a list, in units of this. */
+const fastListMs = 5
+const watchesMax = 10
+/** A set of processes counts as unchanged after the time of so many lists. */
+const quietLists = 20
+const quietMsMax = 1_000
 /** A name is growing if it has this many more processes, and churning if it has this many new ones. */
 const growingMin = 3
 /** A churning name with more than this share of all processes is a bomb that has no room to grow. */
@@ -28,6 +34,7 @@ export class Crowd {
   #bombName: string | undefined
   #begin: { atMs: number; pids: Set<number>; counts: Map<string, number> } | undefined
   #last = new Set<number>()
+  #changedAtMs = 0
   readonly #ended = new Map<string, number>()
 
   get isBomb(): boolean {
@@ -35,10 +42,11 @@ export class Crowd {
   }
 
   /**
-   * Judges the processes that were not killed yet. With `isStuck`, there is no time to watch longer. Avoids `sizes`
-   * while the set of processes changes, because gVisor release 20240729 panics if a process ends during its dump.
+   * Judges the processes that were not killed yet, whose list took `listMs`. With `isStuck`, there is little time to
+   * watch. Avoids `sizes` while the set of processes changes, because gVisor release 20240729 panics if a process ends
+   * during its dump.
    */
-  see(processes: readonly ListedProcess[], nowMs: number, isStuck: boolean): Verdict {
+  see(processes: readonly ListedProcess[], nowMs: number, isStuck: boolean, listMs = 0): Verdict {
     const byName = namesOf(processes)
     if (this.#bombName !== undefined) {
       const bomb = byName.get(this.#bombName) ?? []
@@ -47,6 +55,7 @@ export class Crowd {
       this.#begin = undefined
     }
     const hasChanged = this.#remember(processes)
+    if (hasChanged) this.#changedAtMs = nowMs
     if (processes.length <= processesMax) {
       this.#begin = undefined
       return 'sizes'
@@ -63,9 +72,12 @@ export class Crowd {
       if (grownBy >= bombMin) return this.#met(name, byName)
       if (grownBy >= growingMin) growing = name
     }
-    if (!hasChanged && growing === undefined) return 'sizes'
-    const isOver = nowMs - this.#begin.atMs >= (growing === undefined ? watchMs : growingWatchMs)
-    if (!isOver && !isStuck) return 'watch'
+    const isQuiet = nowMs - this.#changedAtMs >= Math.min(quietMsMax, quietLists * listMs)
+    if (!hasChanged && isQuiet && growing === undefined) return 'sizes'
+    const watches = Math.min(watchesMax, Math.max(1, listMs / fastListMs))
+    const isOver = nowMs - this.#begin.atMs >= watches * (growing === undefined ? watchMs : growingWatchMs)
+    const isCut = isStuck && (growing !== undefined || !hasChanged)
+    if (!isOver && !isCut) return 'watch'
     // There is no time left to watch, and requesting sizes is not safe.
     const suspect = growing ?? this.#churning(processes, byName, this.#begin.pids)
     return suspect === undefined ? 'sizes' : this.#met(suspect, byName)

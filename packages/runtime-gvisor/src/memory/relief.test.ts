@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief } from './relief.ts'
+import type { ListedProcess } from './victims.ts'
 
 const mib = 2 ** 20
 const hog = { pid: 9, parentPid: 1, name: 'hog' }
@@ -59,10 +60,9 @@ test('a sentry that does not reduce its memory does not end the round', async ()
   expect(await round(silent, 600, silent)).toEqual([workers.at(-1)!.pid])
 })
 
-test('no sizes are requested while many processes of a bomb are still exiting', async () => {
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
-  const bomb = Array.from({ length: 230 }, (_, index) => ({ pid: 1000 + index, parentPid: 1, name: 'bomb' }))
-  let [present, dumps] = [bomb.slice(0, 200), 0]
+/** A relief that must free 200 MiB, and a sentry that lists `processes()` and counts its dumps. */
+const watched = (processes: () => Promise<ListedProcess[]>) => {
+  const counts = { dumps: 0 }
   const relief = new Relief({
     sizes: new ProcessSizes(),
     usedBytes: () => 600 * mib,
@@ -71,24 +71,45 @@ test('no sizes are requested while many processes of a bomb are still exiting', 
     onEnding: () => undefined,
   })
   const sentry = {
-    processes: async () => [...listed, ...present],
+    processes,
     memory: async () => {
-      dumps += 1
+      counts.dumps += 1
       return { processes: sized, isWhole: true, readMs: 0 }
     },
     signal: async () => undefined,
     reduceMemory: async () => undefined,
   }
-  const roundAt = async (atMs: number): Promise<number> => {
+  return { relief, counts, round: () => relief.round(sentry, { isShort: true, isStuck: false }) }
+}
+const many = (count: number): ListedProcess[] =>
+  Array.from({ length: count }, (_, index) => ({ pid: 1000 + index, parentPid: 1, name: 'many' }))
+
+test('processes are watched for longer if a list takes long', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  let nowMs = 0
+  const { counts, round } = watched(async () => {
+    nowMs += 20
+    clock.mockReturnValue(nowMs)
+    return [...listed, ...many(200)]
+  })
+  while (counts.dumps === 0) await round()
+  expect(nowMs).toBe(420)
+})
+
+test('no sizes are requested while many processes of a bomb are still exiting', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  let present = many(200)
+  const { relief, counts, round } = watched(async () => [...listed, ...present])
+  const dumpsAt = async (atMs: number): Promise<number> => {
     clock.mockReturnValue(atMs)
-    await relief.round(sentry, { isShort: true, isStuck: false })
-    return dumps
+    await round()
+    return counts.dumps
   }
-  await roundAt(0)
-  present = bomb
-  await roundAt(5)
+  await dumpsAt(0)
+  present = many(230)
+  await dumpsAt(5)
   expect(relief.isUnderWay).toBe(true)
-  expect(await roundAt(3_000)).toBe(0)
-  present = bomb.slice(0, 3)
-  expect(await roundAt(3_005)).toBe(1)
+  expect(await dumpsAt(3_000)).toBe(0)
+  present = many(3)
+  expect(await dumpsAt(3_005)).toBe(1)
 })

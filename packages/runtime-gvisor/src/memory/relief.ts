@@ -57,19 +57,20 @@ export class Relief {
 
   /** Kills the processes that must go. Returns true if the next round should follow soon. */
   async round(sentry: SandboxMemory, { isShort, isStuck }: Moment): Promise<boolean> {
+    const askedAtMs = performance.now()
     const listed = await sentry.processes()
+    const now = performance.now()
     this.#listed = listed.length
-    this.#victims.see(listed, performance.now())
+    this.#victims.see(listed, now)
     if (!isShort && !this.#crowd.isBomb) return this.#victims.arePending
-    const verdict = this.#crowd.see(this.#victims.left(listed), performance.now(), isStuck)
+    const verdict = this.#crowd.see(this.#victims.left(listed), now, isStuck, now - askedAtMs)
     if (verdict === 'watch') return true
     if (verdict !== 'sizes') {
       await this.#end(sentry, withoutSizes(verdict), listed)
       return true
     }
     // gVisor release 20240729 panics if a process ends while its size is requested, so wait for victims to exit.
-    if (!isShort || this.#victims.arePending || this.#victims.areDying(performance.now()))
-      return this.#victims.arePending
+    if (!isShort || this.#victims.arePending || this.#victims.areDying(now)) return this.#victims.arePending
     if (this.#parts.sizes.areTooSoon) return false
     return this.#endLargest(sentry, listed)
   }
