@@ -1,5 +1,5 @@
 /** Tests the guard with a fake group and sentry, for cases that are too rare with real ones. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
 import { headroomMiB, MemoryGuard } from './memory-guard.ts'
@@ -110,4 +110,34 @@ test('a victim that is still exiting is not ended again after the sentry was sil
   await expect.poll(() => guard.look() && lists).toBeGreaterThan(5)
   guard.close()
   expect(signals).toEqual([hog.pid])
+})
+
+test('a stuck moment long after one that ended by an error does not count as stuck since then', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => clock.mockRestore())
+  let isStuck = true
+  const kernelKills: boolean[] = []
+  const { guard } = guardOf(50, async () => undefined, {
+    group: {
+      read: () => ({ chargedBytes: 50 * mib, isStuck }),
+      setKernelKills: (kills) => kernelKills.push(kills),
+    },
+    sentry: { processes: () => Promise.reject(new SentrySilent('no answer')) },
+  })
+  isStuck = false
+  await expect.poll(() => guard.look()).toBe(false)
+  clock.mockReturnValue(3_600_000)
+  isStuck = true
+  expect(guard.look()).toBe(true)
+  expect(kernelKills).not.toContain(true)
+  guard.close()
+})
+
+test('an end by the kernel before the guard began does not make a death count as out of memory', () => {
+  let kills = 1
+  const { guard } = guardOf(50, async () => undefined, { group: { kernelKills: () => kills } })
+  expect(guard.hasRunOut).toBe(false)
+  kills = 2
+  expect(guard.hasRunOut).toBe(true)
+  guard.close()
 })

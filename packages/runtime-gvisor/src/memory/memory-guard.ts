@@ -66,6 +66,8 @@ export class MemoryGuard implements Sharer {
   #isFrozen = false
   #isClosed = false
   #shortAtMs = Number.NEGATIVE_INFINITY
+  /** How many processes the kernel had killed when the guard began. The group may be older than the guard. */
+  #kernelKills = 0
   #raises = 0
   #stuckSinceMs: number | undefined
   /** A temporary target, set because all sandboxes together use too much. */
@@ -80,6 +82,7 @@ export class MemoryGuard implements Sharer {
     this.#hotBytes = Math.round(memoryMiB * mebibyte * hotShare)
     this.#stopListening = group.listen([this.#hotBytes, this.#triggerBytes], () => this.look())
     try {
+      this.#kernelKills = group.kernelKills()
       group.setLimit(this.#limitBytes)
       group.setKernelKills(false)
     } catch (error) {
@@ -93,7 +96,7 @@ export class MemoryGuard implements Sharer {
   get hasRunOut(): boolean {
     if (performance.now() - this.#shortAtMs < deathAfterMs) return true
     try {
-      return this.#parts.group.kernelKills() > 0
+      return this.#parts.group.kernelKills() > this.#kernelKills
     } catch {
       return false
     }
@@ -152,6 +155,7 @@ export class MemoryGuard implements Sharer {
         this.#raiseLimit(isStuck, chargedBytes)
         return true
       }
+      if (!isStuck) this.#stuckSinceMs = undefined
       const isCalm = !isStuck && !this.isReducingMemory
       if (isCalm && chargedBytes < this.#hotBytes) return false
       if (!isStuck && !this.#usesTooMuch()) return true
