@@ -141,3 +141,24 @@ test('an end by the kernel before the guard began does not make a death count as
   expect(guard.hasRunOut).toBe(true)
   guard.close()
 })
+
+test('guards a sandbox that uses more than its limit, because the limit had been raised by an earlier agent', async () => {
+  const limits: number[] = []
+  let usedMiB = memoryMiB + headroomMiB + 10
+  const free = async (): Promise<void> => {
+    usedMiB = 50
+  }
+  const { guard } = guardOf(usedMiB, free, {
+    group: {
+      read: () => ({ chargedBytes: usedMiB * mib, isStuck: false }),
+      usedBytes: () => usedMiB * mib,
+      setLimit: (bytes) => {
+        if (bytes < usedMiB * mib) throw Object.assign(new Error('busy'), { code: 'EBUSY' })
+        limits.push(bytes / mib)
+      },
+    },
+  })
+  await expect.poll(() => limits.at(-1)).toBe(memoryMiB + headroomMiB)
+  expect(limits[0]).toBe(memoryMiB + headroomMiB + 64)
+  guard.close()
+})

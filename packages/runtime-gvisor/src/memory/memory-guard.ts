@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MemoryGroup } from './memory-group.ts'
+import { MemoryLimit } from './memory-limit.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief, type ReliefParts, type SandboxMemory } from './relief.ts'
 import type { Sharer } from './shared-memory.ts'
@@ -14,17 +15,6 @@ const mebibyte = 2 ** 20
 export const headroomMiB = 128
 /** The guard acts when less than this is left of the Dock's memory. */
 const marginBytes = 6 * mebibyte
-/**
- * If the group is stuck at its limit, its sentry may be stuck too. Its limit is then raised by this much, at most so
- * often.
- */
-const raiseBytes = 64 * mebibyte
-const raisesMax = 4
-/**
- * The limit is also raised when less than this is left. The kernel's own allocations fail at the limit instead of
- * waiting, and the sentry panics if it cannot create a thread or a process.
- */
-const tightBytes = 48 * mebibyte
 const enoughShare = 0.92
 const hotShare = 0.8
 const roundMs = 5
@@ -54,7 +44,7 @@ export type MemoryGuardParts = {
 
 export class MemoryGuard implements Sharer {
   readonly #parts: MemoryGuardParts
-  readonly #limitBytes: number
+  readonly #limit: MemoryLimit
   readonly #triggerBytes: number
   readonly #hotBytes: number
   readonly #sizes = new ProcessSizes()
@@ -68,7 +58,6 @@ export class MemoryGuard implements Sharer {
   #shortAtMs = Number.NEGATIVE_INFINITY
   /** How many processes the kernel had killed when the guard began. The group may be older than the guard. */
   #kernelKills = 0
-  #raises = 0
   #stuckSinceMs: number | undefined
   /** A temporary target, set because all sandboxes together use too much. */
   #reduction: { toBytes: number; untilMs: number } | undefined
@@ -77,13 +66,13 @@ export class MemoryGuard implements Sharer {
   constructor(parts: MemoryGuardParts) {
     this.#parts = parts
     const { group, memoryMiB } = parts
-    this.#limitBytes = (memoryMiB + headroomMiB) * mebibyte
+    this.#limit = new MemoryLimit(group, (memoryMiB + headroomMiB) * mebibyte)
     this.#triggerBytes = memoryMiB * mebibyte - marginBytes
     this.#hotBytes = Math.round(memoryMiB * mebibyte * hotShare)
     this.#stopListening = group.listen([this.#hotBytes, this.#triggerBytes], () => this.look())
     try {
       this.#kernelKills = group.kernelKills()
-      group.setLimit(this.#limitBytes)
+      this.#limit.set()
       group.setKernelKills(false)
     } catch (error) {
       this.close()
@@ -149,10 +138,11 @@ export class MemoryGuard implements Sharer {
   look(): boolean {
     if (this.#isClosed || this.#isFrozen) return false
     try {
-      const { chargedBytes, isStuck } = this.#parts.group.read()
+      const reading = this.#parts.group.read()
+      const { chargedBytes, isStuck } = reading
       if (this.#acting) {
         // The sentry that is being called may itself be waiting for memory.
-        this.#raiseLimit(isStuck, chargedBytes)
+        this.#limit.raiseIfTight(reading)
         return true
       }
       if (!isStuck) this.#stuckSinceMs = undefined
@@ -190,7 +180,7 @@ export class MemoryGuard implements Sharer {
         const { chargedBytes, isStuck: isStuckNow } = group.read()
         const isStuck = isStuckNow || isFirstRoundStuck
         isFirstRoundStuck = false
-        this.#raiseLimit(isStuck, chargedBytes)
+        this.#limit.raiseIfTight({ isStuck, chargedBytes })
         this.#letKernelKillIfStuck(isStuck, now)
         const isShort = isStuck || this.#usesTooMuch()
         if (!isShort && !relief.isUnderWay) break
@@ -240,23 +230,9 @@ export class MemoryGuard implements Sharer {
       this.#parts.group.setKernelKills(true)
   }
 
-  #raiseLimit(isStuck: boolean, chargedBytes: number): void {
-    const limitBytes = this.#limitBytes + this.#raises * raiseBytes
-    if (!isStuck && chargedBytes < limitBytes - tightBytes) return
-    if (this.#raises >= raisesMax) return
-    this.#raises += 1
-    ignoring(() => this.#parts.group.setLimit(this.#limitBytes + this.#raises * raiseBytes))
-  }
-
   #restoreLimit(): void {
-    if (this.#raises === 0 || this.#isClosed) return
-    try {
-      this.#parts.group.setLimit(this.#limitBytes)
-      this.#parts.group.setKernelKills(false)
-      this.#raises = 0
-    } catch {
-      // More is still in use. The next shortage starts with the raised limit.
-    }
+    if (this.#isClosed || !this.#limit.restore()) return
+    ignoring(() => this.#parts.group.setKernelKills(false))
   }
 }
 
