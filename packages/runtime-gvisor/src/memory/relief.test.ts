@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
-import { Relief } from './relief.ts'
+import { Relief, type SandboxMemory } from './relief.ts'
 import type { ListedProcess } from './victims.ts'
 
 const mib = 2 ** 20
@@ -60,14 +60,18 @@ test('a sentry that does not reduce its memory does not end the round', async ()
   expect(await round(silent, 600, silent)).toEqual([workers.at(-1)!.pid])
 })
 
-/** A relief that must free 200 MiB, and a sentry that lists `processes()` and counts its dumps. */
-const watched = (processes: () => Promise<ListedProcess[]>) => {
+/**
+ * A relief that must free 200 MiB, and a sentry that lists `processes()` and counts its dumps. `own` replaces other parts
+ * of the sentry.
+ */
+const watched = (processes: () => Promise<ListedProcess[]>, own: Partial<SandboxMemory> = {}) => {
   const counts = { dumps: 0 }
+  const lineages: (readonly number[])[] = []
   const relief = new Relief({
     sizes: new ProcessSizes(),
     usedBytes: () => 600 * mib,
     targetBytes: () => 400 * mib,
-    onEnded: () => undefined,
+    onEnded: (_, lineage) => lineages.push(lineage),
     onEnding: () => undefined,
   })
   const sentry = {
@@ -78,8 +82,9 @@ const watched = (processes: () => Promise<ListedProcess[]>) => {
     },
     signal: async () => undefined,
     reduceMemory: async () => undefined,
+    ...own,
   }
-  return { relief, counts, round: () => relief.round(sentry, { isShort: true, isStuck: false }) }
+  return { relief, counts, lineages, round: () => relief.round(sentry, { isShort: true, isStuck: false }) }
 }
 const many = (count: number): ListedProcess[] =>
   Array.from({ length: count }, (_, index) => ({ pid: 1000 + index, parentPid: 1, name: 'many' }))
@@ -112,4 +117,23 @@ test('no sizes are requested while many processes of a bomb are still exiting', 
   expect(await dumpsAt(3_000)).toBe(0)
   present = many(3)
   expect(await dumpsAt(3_005)).toBe(1)
+})
+
+test('a zombie is not chosen again if the sizes are unknown', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const family = [
+    { pid: 1, parentPid: 0, name: 'init' },
+    { pid: 7, parentPid: 8, name: 'child' },
+    { pid: 8, parentPid: 1, name: 'parent' },
+  ]
+  const { lineages, round } = watched(async () => family, {
+    memory: () => Promise.reject(new Error('silent')),
+  })
+  await round()
+  clock.mockReturnValue(2_000)
+  await round()
+  expect(lineages).toEqual([
+    [8, 1],
+    [7, 8, 1],
+  ])
 })

@@ -78,7 +78,7 @@ export class Relief {
   async #endLargest(sentry: SandboxMemory, listed: readonly ListedProcess[]): Promise<boolean> {
     const { sizes, targetBytes } = this.#parts
     const askedBytes = this.#parts.usedBytes()
-    const { processes, isWhole } = await sizes.ask(sentry, listed, askedBytes)
+    const { processes, isWhole } = await sizes.ask(sentry, this.#victims.left(listed), askedBytes)
     // A slow dump contains old sizes. Do not kill other processes for what the largest one has allocated since.
     const usedBytes = Math.min(askedBytes, this.#parts.usedBytes())
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
@@ -86,7 +86,7 @@ export class Relief {
     // With estimated sizes, kill only one.
     const largest = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
     const victims = bomb.length > 0 ? withoutSizes(bomb) : largest
-    await this.#end(sentry, victims, processes)
+    await this.#end(sentry, victims, [...listed, ...processes])
     if (chosen.unexplained || !isWhole) await this.#reduce(sentry)
     this.#pauseBetween(chosen.unexplained)
     return victims.length > 0
