@@ -162,3 +162,26 @@ test('guards a sandbox that uses more than its limit, because the limit had been
   expect(limits[0]).toBe(memoryMiB + headroomMiB + 64)
   guard.close()
 })
+
+test.each(['closed', 'frozen'])('a sweep stops when the guard is %s', async (how) => {
+  const bomb = Array.from({ length: 230 }, (_, index) => ({ pid: 100 + index, parentPid: 1, name: 'bomb' }))
+  const signals: number[] = []
+  let lists = 0
+  const { guard } = guardOf(memoryMiB + 10, async () => undefined, {
+    sentry: {
+      processes: async () => {
+        lists += 1
+        return lists === 1 ? bomb.slice(0, 200) : bomb
+      },
+      signal: async (pid) => {
+        signals.push(pid)
+        if (how === 'closed') guard.close()
+        else guard.isFrozen = true
+      },
+    },
+  })
+  await expect.poll(() => signals.length).toBeGreaterThan(0)
+  await guard.ending
+  expect(signals).toHaveLength(1)
+  guard.close()
+})

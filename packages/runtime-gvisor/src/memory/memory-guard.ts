@@ -221,6 +221,7 @@ export class MemoryGuard implements Sharer {
         })
         this.#ending = ending
       },
+      isStopped: () => this.#isClosed || this.#isFrozen,
     })
   }
 

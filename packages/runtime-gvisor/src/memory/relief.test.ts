@@ -1,5 +1,6 @@
 /** Tests a single round of a shortage, with a fake sentry. */
 import { afterEach, expect, test, vi } from 'vitest'
+import { SentrySilent } from '../sentry-connection.ts'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief, type SandboxMemory } from './relief.ts'
@@ -24,6 +25,7 @@ const round = async (
     targetBytes: () => 400 * mib,
     onEnded: ({ pid }) => ended.push(pid),
     onEnding: () => undefined,
+    isStopped: () => false,
   })
   const sentry = {
     processes: async () => listed,
@@ -73,6 +75,7 @@ const watched = (processes: () => Promise<ListedProcess[]>, own: Partial<Sandbox
     targetBytes: () => 400 * mib,
     onEnded: (_, lineage) => lineages.push(lineage),
     onEnding: () => undefined,
+    isStopped: () => false,
   })
   const sentry = {
     processes,
@@ -136,4 +139,14 @@ test('a zombie is not chosen again if the sizes are unknown', async () => {
     [8, 1],
     [7, 8, 1],
   ])
+})
+
+test('a sweep stops when the sentry does not answer a signal', async () => {
+  let count = 200
+  const signal = () => Promise.reject(new SentrySilent('no answer'))
+  const { lineages, round } = watched(async () => many(count), { signal })
+  await round()
+  count = 230
+  await round()
+  expect(lineages).toHaveLength(3)
 })

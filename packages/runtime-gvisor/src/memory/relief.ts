@@ -29,6 +29,8 @@ export type ReliefParts = {
   onEnded(victim: ListedProcess, lineage: readonly number[]): void
   /** Called with a promise for each batch of kills. */
   onEnding(batch: Promise<void>): void
+  /** True if no further process may be killed: the sandbox is frozen or ends. */
+  isStopped(): boolean
 }
 
 export type Moment = { isShort: boolean; isStuck: boolean }
@@ -119,13 +121,18 @@ export class Relief {
     const left = [...chosen]
     const endNext = async (): Promise<void> => {
       const victim = left.shift()
-      if (!victim) return
+      if (!victim || this.#parts.isStopped()) return
       this.#victims.ended(victim, performance.now())
       this.#crowd.ended(victim)
       // A refusal means that the process had already ended. Without an answer, assume that the sentry killed it.
       const wasThere = await sentry.signal(victim.pid, 9).then(
         () => true,
-        (error: unknown) => !(error instanceof SentryRefused),
+        (error: unknown) => {
+          if (error instanceof SentryRefused) return false
+          // Each further signal could wait as long. The next round continues with a new list.
+          left.length = 0
+          return true
+        },
       )
       if (!wasThere) return endNext()
       const lineage: number[] = []
