@@ -15,6 +15,21 @@ test('are not requested again before four times the duration of the last dump ha
   clock.mockRestore()
 })
 
+test('are not requested again for a second after a dump without an answer, which may go on inside the sentry', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+  const sizes = new ProcessSizes()
+  const memory = async (): Promise<never> => {
+    clock.mockReturnValue(3_000)
+    throw new Error('silent')
+  }
+  await sizes.ask({ memory }, listed, 100)
+  clock.mockReturnValue(3_999)
+  expect(sizes.areTooSoon).toBe(true)
+  clock.mockReturnValue(4_000)
+  expect(sizes.areTooSoon).toBe(false)
+  clock.mockRestore()
+})
+
 test.each([
   {
     what: 'was cut short',
