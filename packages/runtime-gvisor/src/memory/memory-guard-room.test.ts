@@ -185,3 +185,23 @@ test.each(['closed', 'frozen'])('a sweep stops when the guard is %s', async (how
   expect(signals).toHaveLength(1)
   guard.close()
 })
+
+test('the time that a stuck sandbox is frozen does not count as stuck', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => clock.mockRestore())
+  const kernelKills: boolean[] = []
+  const { guard } = guardOf(50, async () => undefined, {
+    group: {
+      read: () => ({ chargedBytes: 50 * mib, isStuck: true }),
+      setKernelKills: (kills) => kernelKills.push(kills),
+    },
+    sentry: { processes: () => Promise.reject(new SentrySilent('no answer')) },
+  })
+  guard.isFrozen = true
+  await new Promise((resolve) => setImmediate(resolve))
+  clock.mockReturnValue(3_600_000)
+  guard.isFrozen = false
+  expect(guard.look()).toBe(true)
+  expect(kernelKills).not.toContain(true)
+  guard.close()
+})

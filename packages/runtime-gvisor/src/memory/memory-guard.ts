@@ -129,6 +129,7 @@ export class MemoryGuard implements Sharer {
 
   set isFrozen(isFrozen: boolean) {
     this.#isFrozen = isFrozen
+    this.#stuckSinceMs = undefined
     if (!isFrozen) this.look()
   }
 
