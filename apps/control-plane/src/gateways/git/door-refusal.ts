@@ -8,6 +8,8 @@ export class DoorRefusal extends Error {
   readonly isOfCredential: boolean
   /** URL to which git is redirected, past the door; null if it is not redirected. */
   readonly location: string | null
+  /** Methods that the path takes, for a 405. */
+  readonly allow: readonly string[] | null
   constructor(
     status: number,
     message: string,
@@ -15,12 +17,19 @@ export class DoorRefusal extends Error {
       cause,
       isOfCredential = false,
       location = null,
-    }: { cause?: unknown; isOfCredential?: boolean; location?: string | null } = {},
+      allow = null,
+    }: {
+      cause?: unknown
+      isOfCredential?: boolean
+      location?: string | null
+      allow?: readonly string[] | null
+    } = {},
   ) {
     super(message, { cause })
     this.status = status
     this.isOfCredential = isOfCredential
     this.location = location
+    this.allow = allow
   }
 }
 
@@ -28,7 +37,7 @@ export class DoorRefusal extends Error {
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, message, location }: DoorRefusal,
+  { status, message, location, allow }: DoorRefusal,
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
   // LFS clients expect JSON.
@@ -37,6 +46,7 @@ export function sendRefusal(
     'content-type': isLfs ? 'application/vnd.git-lfs+json' : 'text/plain; charset=utf-8',
     connection: 'close',
     ...(location === null ? {} : { location }),
+    ...(allow === null ? {} : { allow: allow.join(', ') }),
   })
   response.end(isLfs ? JSON.stringify({ message }) : `${message}\n`)
 }

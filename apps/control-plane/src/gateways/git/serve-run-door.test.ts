@@ -12,7 +12,13 @@ let run: RunAtDoor | null
 let reports: string[]
 let uses: object[]
 let left: number
-let asked: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[]
+let openedKeys: number
+let asked: {
+  method: string | undefined
+  url: string | undefined
+  headers: IncomingMessage['headers']
+  body: string
+}[]
 let answer: { type: string; status: number; pieces: string[]; isLate?: boolean }
 let provider: Server
 let door: Server
@@ -27,7 +33,7 @@ beforeAll(async () => {
   provider = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += String(piece)
-    asked.push({ url: request.url, headers: request.headers, body })
+    asked.push({ method: request.method, url: request.url, headers: request.headers, body })
     if (answer.isLate) return
     response.writeHead(answer.status, { 'content-type': answer.type, 'set-cookie': 'a=b' })
     for (const piece of answer.pieces) response.write(piece)
@@ -39,7 +45,10 @@ beforeAll(async () => {
     door: {
       find: async () => run,
       report: async (_, text) => void reports.push(text),
-      modelKey: async (_, name) => (name === 'anthropic' || name === 'openai' ? `key-of-${name}` : null),
+      modelKey: async (_, name) => {
+        openedKeys += 1
+        return name === 'anthropic' || name === 'openai' ? `key-of-${name}` : null
+      },
       budgetLeft: async () => left,
       count: async (_, model, use) => void uses.push({ model, ...use }),
     },
@@ -64,7 +73,7 @@ beforeEach(() => {
     ...{ runId: newUuid(), turnId: newUuid(), organizationId: newUuid() },
     mayUseModels: true,
   }
-  ;[reports, uses, asked, left] = [[], [], [], 5_000_000]
+  ;[reports, uses, asked, left, openedKeys] = [[], [], [], 5_000_000, 0]
   answer = {
     type: 'application/json',
     status: 200,
@@ -194,9 +203,31 @@ it('opens no other path and no other provider', async () => {
   expect(asked).toEqual([])
 })
 
+it.each([
+  ['anthropic/v1/messages', 'POST', ['GET', 'HEAD', 'DELETE', 'PUT']],
+  ['anthropic/v1/messages/count_tokens', 'POST', ['GET']],
+  // With the organization's key these would list its stored answers, or delete them.
+  ['openai/v1/chat/completions', 'POST', ['GET', 'HEAD', 'DELETE']],
+  ['openai/v1/responses', 'POST', ['GET', 'DELETE']],
+  ['openai/v1/models', 'GET, HEAD', ['POST', 'DELETE']],
+])('opens %s only for %s', async (path, allowed, refused) => {
+  for (const method of refused) {
+    const sent = await fetch(`${url}/model/${path}`, { method })
+    expect([method, sent.status, sent.headers.get('allow')]).toEqual([method, 405, allowed])
+  }
+  expect(openedKeys).toBe(0)
+  expect(asked).toEqual([])
+  for (const method of allowed.split(', '))
+    await (
+      await fetch(`${url}/model/${path}`, { method, ...(method === 'POST' ? { body: '{}' } : {}) })
+    ).text()
+  expect(asked.map(({ method }) => method)).toEqual(allowed.split(', '))
+})
+
 it('keeps a report, up to its limit', async () => {
   expect((await post('/report', 'All done.')).status).toBe(204)
   expect(reports).toEqual(['All done.'])
   expect((await post('/report', 'x'.repeat(9_000))).status).toBe(413)
-  expect((await fetch(`${url}/report`)).status).toBe(405)
+  const read = await fetch(`${url}/report`)
+  expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST'])
 })

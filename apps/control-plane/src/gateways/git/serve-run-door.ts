@@ -25,6 +25,8 @@ const silenceMs = 10 * 60_000
 /** Paths by which a model is used. Others could read or change things of the organization. */
 const modelPath =
   /^\/model\/([a-z]+)(\/v1\/(?:messages|messages\/count_tokens|chat\/completions|responses|models))$/
+/** All other paths take POST. With GET, some providers list what the whole organization has asked, or return it. */
+const readPaths: ReadonlySet<string> = new Set(['/v1/models'])
 const freePaths: ReadonlySet<string> = new Set(['/v1/models', '/v1/messages/count_tokens'])
 /** Assumed for a request that does not limit its answer. */
 const usualOutputTokensMax = 32_000
@@ -51,7 +53,7 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> => {
-    if (request.method !== 'POST') throw new DoorRefusal(405, 'Send the report with POST.')
+    requireMethod(request, ['POST'])
     const text = (await readAll(request, reportBytesMax)).toString('utf8')
     await door.report(run, text)
     response.writeHead(204, { connection: 'close' }).end()
@@ -61,6 +63,7 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     const [, provider = '', path = ''] = modelPath.exec((request.url ?? '').split('?')[0] ?? '') ?? []
     const base = servers[provider]
     if (base === undefined) throw new DoorRefusal(404, 'There is no such model door.')
+    requireMethod(request, readPaths.has(path) ? ['GET', 'HEAD'] : ['POST'])
     if (!run.mayUseModels) throw new DoorRefusal(403, 'The Environment of this Run passes no model on.')
     const key = await door.modelKey(run, provider)
     if (key === null) throw new DoorRefusal(403, `The organization has no key of ${provider}.`)
@@ -104,6 +107,11 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     if (!run) throw new DoorRefusal(403, 'No Run drives this Dock, so this door is closed.')
     return request.url === '/report' ? report(run, request, response) : model(run, request, response)
   }
+}
+
+const requireMethod = ({ method }: IncomingMessage, allowed: readonly string[]): void => {
+  if (!allowed.includes(method ?? ''))
+    throw new DoorRefusal(405, `Send this request with ${allowed.join(' or ')}.`, { allow: allowed })
 }
 
 const isEventStream = ({ headers }: IncomingMessage): boolean =>
