@@ -13,6 +13,11 @@ export type SignInEndpoint = {
    * owner of the address claims it.
    */
   verified?: true
+  /**
+   * Applies the sign-up policy before better-auth does. better-auth first looks the address up, and responds differently
+   * if it has an account.
+   */
+  signUpPolicy?: true
   /** Fields that replace those of the caller's body. */
   bodyOverrides?: Readonly<Record<string, unknown>>
   /**
@@ -30,7 +35,7 @@ const mail = {
 } as const
 
 const endpoints: Record<string, SignInEndpoint> = {
-  'POST /sign-up/email': { perAddress: 'signUpsPerAddress' },
+  'POST /sign-up/email': { perAddress: 'signUpsPerAddress', signUpPolicy: true },
   'POST /sign-in/email': { ...attempt, perAccount: 'signInsPerAccount' },
   'POST /sign-in/social': attempt,
   'GET /callback/:provider': {},

@@ -185,6 +185,32 @@ it('requires an invitation to sign up by default, and refuses all sign-ups when 
   expect(people).toEqual([{ email: server.admin.email }])
 })
 
+it.each(['invite', 'closed'])('does not tell who has an account while sign-up is %s', async (policy) => {
+  await start({ DOCK_SIGNUP: policy })
+  const seen = async (email: string, more: object = {}) => {
+    const { status, body, headers } = await signUp(email, more)
+    const names = [...headers.keys()].filter((name) => name !== 'x-request-id')
+    return { status, body, names }
+  }
+  const unknown = await seen('nobody@example.test')
+  expect(unknown.status).toBe(403)
+  for (const more of [{}, { password: 'short' }, { invitationToken: 'x' }])
+    expect(await seen(server.admin.email, more)).toEqual(unknown)
+  expect(await seen(server.admin.email.toUpperCase())).toEqual(unknown)
+})
+
+it('tells who has the token of their invitation that the address is taken', async () => {
+  await start()
+  await server.controlPlane.stop()
+  const path = `/v1/organizations/${server.admin.organizationId}/members`
+  const email = 'invited@example.test'
+  expect((await server.call('POST', path, { email })).status).toBe(201)
+  const invitationToken = /invitations\/(\S+)/.exec(await linkIn(email))![1]!
+  expect((await signUp(email, { invitationToken })).status).toBe(200)
+  expect((await signUp(email, { invitationToken })).status).toBe(422)
+  expect((await signUp(email)).status).toBe(403)
+})
+
 it('lets an invited user sign up with the token of their mail, ignoring the case of the address', async () => {
   await start()
   await server.controlPlane.stop()

@@ -7,6 +7,7 @@ import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
 import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
 import { claimAddress, type DropKeys } from './claim-address.ts'
 import { findSignInEndpoint, type SignInEndpoint } from './sign-in-endpoints.ts'
+import { refuseSignUp } from './sign-up-policy.ts'
 import { askForSignIn } from './verify-address.ts'
 
 export type SignInRequest = {
@@ -105,6 +106,19 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (endpoint.verified && !person?.email_verified) throw new ServiceError('email_verification_required')
   }
 
+  /** Returns the response that refuses a sign-up by password, or undefined if the policy allows it. */
+  const refuseByPolicy = async (body: unknown): Promise<Response | undefined> => {
+    const { email, invitationToken } = asRecord(body)
+    // better-auth refuses such a body without looking anything up.
+    if (typeof email !== 'string') return undefined
+    const token = typeof invitationToken === 'string' ? invitationToken : null
+    const account = { email, invitationToken: token, provider: null }
+    const refusal = await refuseSignUp(options.signUp, options.isInvited, account)
+    if (!refusal) return undefined
+    const { error: code, errorDescription: message } = refusal
+    return Response.json({ code, message }, { status: 403, headers: { 'cache-control': 'no-store' } })
+  }
+
   const forwardInBackground = (request: SignInRequest): void => {
     const work = forward(request)
       .then((response) => {
@@ -128,6 +142,8 @@ export function createSignIn(options: SignInOptions): SignIn {
       checkSearch(request.search)
       await checkLimits(endpoint, request)
       if (endpoint.signedIn) await checkPerson(endpoint, request.headers)
+      const refused = endpoint.signUpPolicy && (await refuseByPolicy(request.body))
+      if (refused) return refused
       if (request.path === '/verify-email') {
         const session = await sessionOf(request.headers)
         const first = askForSignIn(request.search, session?.user.email, options.appUrl)
