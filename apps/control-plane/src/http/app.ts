@@ -13,6 +13,7 @@ import { addDevicePages, type DevicePagesOptions } from './device-pages.ts'
 import { addDocsSite } from './docs-site.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
+import { createLargeBodies } from './large-bodies.ts'
 import { addMcpEndpoint } from './mcp-endpoint.ts'
 import type { Metrics } from './metrics.ts'
 import { packOnce } from './packed-body.ts'
@@ -20,9 +21,9 @@ import {
   anonymousBodyBytesMax,
   billingEventBytesMax,
   githubEventBytesMax,
-  readBytes,
   readJsonBody,
   readTextBody,
+  smallGithubEventBytesMax,
 } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
 import { isFromRoot } from './root-socket.ts'
@@ -125,14 +126,19 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     return success({ received: true }, 200, true)
   })
 
+  const githubEvents = createLargeBodies({
+    ...{ bytesMax: githubEventBytesMax, smallBytesMax: smallGithubEventBytesMax, atOnceMax: 4 },
+  })
   app.post('/v1/github/events', async (context) => {
     context.set('route', '/v1/github/events')
-    await options.receiveGithubWebhook({
-      body: await readBytes(context.req.raw, githubEventBytesMax),
-      event: context.req.header('x-github-event'),
-      deliveryId: context.req.header('x-github-delivery'),
-      signature: context.req.header('x-hub-signature-256'),
-    })
+    await githubEvents.use(context.req.raw, (readBody) =>
+      options.receiveGithubWebhook({
+        readBody,
+        event: context.req.header('x-github-event'),
+        deliveryId: context.req.header('x-github-delivery'),
+        signature: context.req.header('x-hub-signature-256'),
+      }),
+    )
     return success({ received: true }, 202, true)
   })
 

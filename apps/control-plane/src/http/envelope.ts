@@ -91,7 +91,9 @@ export function failure(error: ServiceError): Response {
       ...jsonHeaders,
       'cache-control': 'no-store',
       // Limits on concurrency have no known end, unlike rate limit windows: suggest a retry after one second.
-      ...(error.status === 429 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
+      ...(error.status === 429 || error.retryAfterSeconds !== undefined
+        ? { 'retry-after': String(error.retryAfterSeconds ?? 1) }
+        : {}),
     },
   })
 }

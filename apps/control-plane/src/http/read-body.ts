@@ -10,6 +10,8 @@ export const billingEventBytesMax = 256 * 1024
 
 /** Body limit of webhooks of GitHub. An installation of thousands of repositories lists them all. */
 export const githubEventBytesMax = 8 * 1024 * 1024
+/** Nearly all webhooks of GitHub are smaller. */
+export const smallGithubEventBytesMax = 256 * 1024
 
 const tooLarge = (bytesMax: number): ServiceError =>
   new ServiceError('validation_error', { message: `Body is larger than ${bytesMax} bytes.` })
@@ -21,8 +23,15 @@ const checkAnnouncedLength = (request: Request, bytesMax: number): void => {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
 
-/** Returns the bytes of the body, for senders that sign them. Throws `validation_error` for more than `bytesMax`. */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+/**
+ * Returns the bytes of the body, for senders that sign them. Throws `validation_error` for more than `bytesMax`.
+ * `onBytes` is called with the number of bytes so far, and may throw.
+ */
+export async function readBytes(
+  request: Request,
+  bytesMax: number,
+  onBytes?: (total: number) => void,
+): Promise<Uint8Array> {
   checkAnnouncedLength(request, bytesMax)
   if (!request.body) return new Uint8Array()
   const chunks: Uint8Array[] = []
@@ -30,6 +39,7 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Uin
   for await (const chunk of request.body) {
     total += chunk.byteLength
     if (total > bytesMax) throw tooLarge(bytesMax)
+    onBytes?.(total)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -3,12 +3,12 @@ import type { Clock } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { FindApp } from '../app/github-app.ts'
 import { isKnownEvent } from './plan-webhook.ts'
-import { verifySignature } from './verify-signature.ts'
+import { isSignature, verifySignature } from './verify-signature.ts'
 import { insertWebhook } from './webhook-store.ts'
 
-/** A request of GitHub: the bytes as they came, and the headers that are read. */
+/** A request of GitHub: the headers that are read, and a function that reads the bytes as they came. */
 export type SentWebhook = {
-  body: Uint8Array
+  readBody(): Promise<Uint8Array>
   event: string | undefined
   deliveryId: string | undefined
   signature: string | undefined
@@ -18,7 +18,8 @@ export type ReceiveWebhook = (sent: SentWebhook) => Promise<void>
 
 /**
  * Returns a function that saves a signed webhook and does nothing else, so that GitHub gets its answer quickly. It throws
- * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign.
+ * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign. The body
+ * of a request that cannot be GitHub's is not read: anybody may send one, and it may be large.
  */
 export function createReceiveWebhook(options: {
   db: Db
@@ -27,13 +28,15 @@ export function createReceiveWebhook(options: {
   wake(): void
 }): ReceiveWebhook {
   const { db, clock, findApp, wake } = options
-  return async ({ body, event, deliveryId, signature }) => {
+  const notSigned = () => new ServiceError('validation_error', { message: 'The signature does not match.' })
+  return async ({ readBody, event, deliveryId, signature }) => {
     const app = await findApp()
     if (!app) throw new ServiceError('not_found')
-    if (!verifySignature(app.webhookSecret, body, signature))
-      throw new ServiceError('validation_error', { message: 'The signature does not match.' })
+    if (!isSignature(signature)) throw notSigned()
     if (event === undefined || !/^[\w-]{1,100}$/.test(deliveryId ?? ''))
       throw new ServiceError('validation_error', { message: 'The headers of GitHub are missing.' })
+    const body = await readBody()
+    if (!verifySignature(app.webhookSecret, body, signature)) throw notSigned()
     if (!isKnownEvent(event)) return
     await insertWebhook(db, { deliveryId: deliveryId!, event, body: Buffer.from(body) }, clock.now())
     wake()

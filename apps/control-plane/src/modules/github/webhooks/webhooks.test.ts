@@ -213,6 +213,74 @@ describe('a webhook that is not GitHub’s', () => {
     expect(await post(headers!, delivery.body)).toBe(202)
     expect(await outcomeOf(server, delivery)).toBe('started')
   })
+
+  it('is refused by its headers before its body is read', async () => {
+    const signature = `sha256=${'0'.repeat(64)}`
+    const good = {
+      'x-hub-signature-256': signature,
+      'x-github-delivery': crypto.randomUUID(),
+      'x-github-event': 'issues',
+    }
+    let pulled = 0
+    const send = async (headers: Record<string, string>) => {
+      pulled = 0
+      const body = new ReadableStream(
+        {
+          pull: (controller) => {
+            pulled += 1
+            controller.close()
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const { status } = await server.fetch('/v1/github/events', {
+        ...{ method: 'POST', headers, body, duplex: 'half' },
+      } as RequestInit)
+      return [status, pulled]
+    }
+    for (const name of Object.keys(good)) {
+      const without = Object.fromEntries(Object.entries(good).filter(([each]) => each !== name))
+      expect([name, ...(await send(without))]).toEqual([name, 400, 0])
+    }
+    for (const wrong of [
+      '',
+      'sha256=',
+      signature.slice(0, -1),
+      `${signature}0`,
+      signature.replace('256', '1'),
+    ])
+      expect([wrong, ...(await send({ ...good, 'x-hub-signature-256': wrong }))]).toEqual([wrong, 400, 0])
+    expect(await send({ ...good, 'x-github-delivery': 'a b' })).toEqual([400, 0])
+    expect(await send(good)).toEqual([400, 1])
+  })
+
+  it('is refused with 503 if it is large and four such are being read', async () => {
+    const headers = {
+      'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+      'x-github-delivery': crypto.randomUUID(),
+      'x-github-event': 'issues',
+    }
+    const large = new Uint8Array(256 * 1024 + 1)
+    const held = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const { readable, writable } = new TransformStream()
+        const writer = writable.getWriter()
+        const init = { method: 'POST', headers, body: readable, duplex: 'half' } as RequestInit
+        const response = server.fetch('/v1/github/events', init)
+        await writer.write(large)
+        // The first bytes have been read when it takes more.
+        await writer.write(new Uint8Array(1))
+        return { response, end: () => writer.close() }
+      }),
+    )
+    const send = () => server.fetch('/v1/github/events', { method: 'POST', headers, body: large })
+    const refused = await send()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10'])
+    expect(await post(headers)).toBe(400)
+    for (const { end } of held) await end()
+    for (const { response } of held) expect((await response).status).toBe(400)
+    expect((await send()).status).toBe(400)
+  })
 })
 
 describe('the link of a repository', () => {

@@ -1,0 +1,49 @@
+/** Limits how many large bodies of strangers are in memory at once. Each connection could fill one otherwise. */
+import { ServiceError } from '@dock/contract'
+import { readBytes } from './read-body.ts'
+
+export type LargeBodies = {
+  /** Calls `use` with a function that reads the body. A large body has its place until `use` has ended. */
+  use<T>(request: Request, use: (read: () => Promise<Uint8Array>) => Promise<T>): Promise<T>
+}
+
+const retryAfterSeconds = 10
+
+/** Bodies of up to `smallBytesMax` are not limited. `read` throws `service_unavailable` for one that has no place. */
+export function createLargeBodies(limits: {
+  bytesMax: number
+  smallBytesMax: number
+  atOnceMax: number
+}): LargeBodies {
+  const { bytesMax, smallBytesMax, atOnceMax } = limits
+  let taken = 0
+
+  const requirePlace = (): void => {
+    if (taken >= atOnceMax)
+      throw new ServiceError('service_unavailable', {
+        message: 'Too many large requests are being read. Send it again in a moment.',
+        retryAfterSeconds,
+      })
+  }
+
+  return {
+    use: async (request, use) => {
+      let hasPlace = false
+      const read = async (): Promise<Uint8Array> => {
+        if (Number(request.headers.get('content-length') ?? 0) > smallBytesMax) requirePlace()
+        return readBytes(request, bytesMax, (total) => {
+          // A place is taken only by bytes that have arrived, so announcing a large body blocks nobody.
+          if (hasPlace || total <= smallBytesMax) return
+          requirePlace()
+          taken += 1
+          hasPlace = true
+        })
+      }
+      try {
+        return await use(read)
+      } finally {
+        if (hasPlace) taken -= 1
+      }
+    },
+  }
+}
