@@ -90,6 +90,20 @@ describe('a request', () => {
     }
   })
 
+  it('is refused with more values than anybody needs, before they are parsed', async () => {
+    // Valid JSON has no comma at its end, so this would be refused for another reason if it were parsed.
+    const many = await create(`{"env":[${'[],'.repeat(60_000)}`)
+    expect([many.status, await messageOf(many)]).toEqual([
+      400,
+      'Body has more than 100000 values. Split it into several requests.',
+    ])
+    const { organizationId } = server.admin
+    const made = await server.call('POST', '/v1/environments', { organizationId, name: 'rows' })
+    const path = `/v1/environments/${(made.body.data as { id: string }).id}/files`
+    const contents = '[,{"'.repeat(50_000)
+    expect((await server.call('POST', path, { path: 'rows.csv', contents })).body.message).toBe(undefined)
+  })
+
   it('must give numbers as decimal digits', async () => {
     const dock = `/v1/docks/${newUuid()}`
     for (const limit of ['0x10', '1e1', ' 10', '10.0', '+10', ''])

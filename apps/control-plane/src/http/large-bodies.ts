@@ -31,7 +31,7 @@ export function createLargeBodies(limits: {
       let hasPlace = false
       const read = async (): Promise<Uint8Array> => {
         if (Number(request.headers.get('content-length') ?? 0) > smallBytesMax) requirePlace()
-        return readBytes(request, bytesMax, (total) => {
+        return readBytes(request, bytesMax, (_chunk, total) => {
           // A place is taken only by bytes that have arrived, so announcing a large body blocks nobody.
           if (hasPlace || total <= smallBytesMax) return
           requirePlace()

@@ -1,5 +1,6 @@
 /** Reads request bodies: size-limited JSON in UTF-8. */
 import { ServiceError } from '@dock/contract'
+import { createJsonCounter } from '@dock/foundation'
 
 /** Body limit of authenticated callers. Fits secret files of 1 MiB in total, escaped as JSON. */
 export const callerBodyBytesMax = 4 * 1024 * 1024
@@ -25,12 +26,12 @@ const checkAnnouncedLength = (request: Request, bytesMax: number): void => {
 
 /**
  * Returns the bytes of the body, for senders that sign them. Throws `validation_error` for more than `bytesMax`.
- * `onBytes` is called with the number of bytes so far, and may throw.
+ * `onChunk` is called with each piece and the number of bytes so far, and may throw.
  */
 export async function readBytes(
   request: Request,
   bytesMax: number,
-  onBytes?: (total: number) => void,
+  onChunk?: (chunk: Uint8Array, total: number) => void,
 ): Promise<Uint8Array> {
   checkAnnouncedLength(request, bytesMax)
   if (!request.body) return new Uint8Array()
@@ -39,7 +40,7 @@ export async function readBytes(
   for await (const chunk of request.body) {
     total += chunk.byteLength
     if (total > bytesMax) throw tooLarge(bytesMax)
-    onBytes?.(total)
+    onChunk?.(chunk, total)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -51,6 +52,8 @@ export function containsNul(text: string): boolean {
 }
 
 const depthMax = 32
+/** Far more than any route needs. Text within strings does not count. */
+const valuesMax = 100_000
 
 /** Returns what is wrong with a parsed body on any route, or undefined. Recurses at most `depthMax` levels. */
 const findFault = (value: unknown, depth = 0): string | undefined => {
@@ -79,7 +82,13 @@ export async function readTextBody(request: Request, bytesMax: number): Promise<
 
 /** Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, bytesMax)
+  const count = createJsonCounter()
+  const bytes = await readBytes(request, bytesMax, (chunk) => {
+    if (count(chunk) > valuesMax)
+      throw new ServiceError('validation_error', {
+        message: `Body has more than ${valuesMax} values. Split it into several requests.`,
+      })
+  })
   if (bytes.byteLength === 0) return {}
   let body: unknown
   try {
