@@ -203,6 +203,15 @@ it('opens no other path and no other provider', async () => {
   expect(asked).toEqual([])
 })
 
+it('refuses a request of more values than an agent needs before it parses them', async () => {
+  // A comma at the end is no JSON, so this would be refused for another reason if it were parsed.
+  const sent = await post('/model/openai/v1/responses', `{"input":[${'[],'.repeat(125_000)}`)
+  expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('250000 values')])
+  const text = '[1,2],'.repeat(300_000)
+  expect((await post('/model/openai/v1/responses', { model: 'm', input: text })).status).toBe(200)
+  expect(asked).toHaveLength(1)
+})
+
 it.each([
   ['anthropic/v1/messages', 'POST', ['GET', 'HEAD', 'DELETE', 'PUT']],
   ['anthropic/v1/messages/count_tokens', 'POST', ['GET']],

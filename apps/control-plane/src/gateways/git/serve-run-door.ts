@@ -4,6 +4,7 @@
  */
 import { type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http'
 import { request as requestSecurely } from 'node:https'
+import { createJsonCounter } from '@dock/foundation'
 import type { BootedDock } from '../../modules/docks/index.ts'
 import {
   costMicroUsd,
@@ -16,11 +17,16 @@ import {
   type UsageReader,
 } from '../../modules/runs/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
+import { createTurns } from './turns.ts'
 
 /** Base URLs of the providers, without a trailing slash. */
 export type ModelServers = Readonly<Record<string, string>>
 
 const modelBodyBytesMax = 32 * 1024 * 1024
+/** Far more than an agent needs. Text within strings does not count. */
+const modelBodyValuesMax = 250_000
+/** Larger bodies are parsed one at a time. */
+const quickBodyBytesMax = 256 * 1024
 const silenceMs = 10 * 60_000
 /** Paths by which a model is used. Others could read or change things of the organization. */
 const modelPath =
@@ -47,6 +53,7 @@ export function isRunRequest(url: string): boolean {
 export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'>; servers: ModelServers }) {
   const { door, servers } = parts
   const gate = createBudgetGate()
+  const takeTurn = createTurns()
 
   const report = async (
     run: RunAtDoor,
@@ -67,10 +74,10 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     if (!run.mayUseModels) throw new DoorRefusal(403, 'The Environment of this Run passes no model on.')
     const key = await door.modelKey(run, provider)
     if (key === null) throw new DoorRefusal(403, `The organization has no key of ${provider}.`)
-    const { body, name, outputTokensMax, isStream } = prepareBody(
-      path,
-      await readAll(request, modelBodyBytesMax),
-    )
+    const sent = await readAll(request, modelBodyBytesMax, modelBodyValuesMax)
+    const prepare = () => prepareBody(path, sent)
+    const prepared = sent.length > quickBodyBytesMax ? takeTurn(prepare) : prepare()
+    const { body, name, outputTokensMax, isStream } = await prepared
     const isFree = freePaths.has(path)
     const use = { input: estimateTokens(body.length), output: outputTokensMax }
     const leave = await gate.enter({
@@ -144,12 +151,20 @@ const drained = (response: ServerResponse): Promise<void> =>
     response.once('drain', resolve).once('close', resolve)
   })
 
-const readAll = async (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+/** Reads the body. `valuesMax` limits how much JSON it may be. */
+const readAll = async (
+  request: IncomingMessage,
+  bytesMax: number,
+  valuesMax = Number.POSITIVE_INFINITY,
+): Promise<Buffer> => {
   const pieces: Buffer[] = []
+  const count = createJsonCounter()
   let length = 0
   for await (const piece of request) {
     length += (piece as Buffer).length
     if (length > bytesMax) throw new DoorRefusal(413, `The request has more than ${bytesMax} bytes.`)
+    if (count(piece as Buffer) > valuesMax)
+      throw new DoorRefusal(400, `The request has more than ${valuesMax} values. Shorten it.`)
     pieces.push(piece as Buffer)
   }
   return Buffer.concat(pieces)
