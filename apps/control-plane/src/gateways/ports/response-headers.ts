@@ -18,7 +18,9 @@ const withoutDomain = (cookie: string): string =>
 const validReason = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Returns true for the codes of final responses (RFC 9110). Node's parser accepts 000 too, and its server throws. */
-export const isFinalStatus = (status = 0): boolean => status >= 200 && status <= 599
+export function isFinalStatus(status = 0): boolean {
+  return status >= 200 && status <= 599
+}
 
 /** Removes a reason that is not valid. Node then sends the standard one. */
 export function cleanReason(answer: IncomingMessage): void {
