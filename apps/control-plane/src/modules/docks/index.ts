@@ -39,7 +39,7 @@ export { claimExecKey, type ExecKey, findExecKey, freeExecKey } from './exec/exe
 export { openDockProcess, requireExecAccess } from './exec/open-process.ts'
 export { adoptMachine } from './machines/adopt-machine.ts'
 export type { FastMachines } from './machines/fast-machines.ts'
-export type { RunMachine } from './machines/machine-store.ts'
+export { awaitsReport, type RunMachine } from './machines/machine-store.ts'
 export { type Adopted, adoptQuarantined } from './recovery/adopt-quarantined.ts'
 export { declareLost } from './recovery/declare-lost.ts'
 export { cancelOrderedStops, orderStops } from './stop/ordered-stop-store.ts'

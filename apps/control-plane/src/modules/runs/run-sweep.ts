@@ -1,7 +1,7 @@
 /** What becomes of Runs with time: their machines are archived or ended, and a Dock that a person stopped ends its Run. */
 import { liveRunStates } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
-import { beginStop, findDock } from '../docks/index.ts'
+import { awaitsReport, beginStop, findDock } from '../docks/index.ts'
 import type { TurnParts } from './saga/turn-context.ts'
 import { askRunsToStop } from './stop-requests.ts'
 
@@ -56,7 +56,7 @@ const isOver: RawBuilder<boolean> = sql<boolean>`(r.id is null or not r.state = 
 const endMachines = async ({ db, machines, logger }: TurnParts): Promise<void> => {
   const { rows } = await sql<{ id: string; hostId: string; generation: number }>`
     select m.id, m.host_id as "hostId", m.generation from run_machines m left join runs r on r.id = m.run_id
-    where m.state <> 'ended' and ${isOver} limit ${batch}`.execute(db)
+    where m.state <> 'ended' and ${isOver} and not ${awaitsReport} limit ${batch}`.execute(db)
   for (const machine of rows)
     await machines
       .end(machine)

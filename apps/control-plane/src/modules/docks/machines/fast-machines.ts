@@ -21,7 +21,7 @@ export type FastMachines = {
   claim(caller: Visitor, wanted: WantedMachine): Promise<void>
   /** Boots a machine that was claimed. Throws the host's error if it does not start. It can be repeated. */
   boot(machine: RunMachine, operationId: string): Promise<void>
-  /** Ends the machine, now or by an order for its host. It can be repeated. */
+  /** Ends the machine: now, by an order for its host, or, if it may be a Dock, by the quarantine. It can be repeated. */
   end(machine: Pick<RunMachine, 'id' | 'hostId' | 'generation'>): Promise<void>
 }
 
@@ -39,7 +39,7 @@ const atOnceMax = 20
 /** Ends machines of a deleted organization. Returns how many it had: call it again until that is 0. */
 export async function removeMachines(context: DockContext, organizationId: string): Promise<number> {
   const { count, machines } = await listMachinesOf(context.db, organizationId, atOnceMax)
-  for (const machine of machines) await endMachine(context, machine)
+  for (const machine of machines) await endMachine(context, machine, { isErased: true })
   if (count === 0) await deleteEndedMachines(context.db, organizationId)
   return count
 }

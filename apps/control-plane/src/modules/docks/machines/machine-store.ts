@@ -31,6 +31,21 @@ const columns: RawBuilder<unknown> = sql`m.id, m.run_id as "runId", m.organizati
   m.environment_id as "environmentId", m.environment_version as "environmentVersion",
   exists (select 1 from hosts h where h.id = m.host_id and h.state = 'online') as "isHostOnline"`
 
+/** Until its first report to this process, a host may know that the database was restored. */
+const isUnreported = sql<boolean>`exists (select 1 from hosts h, (select max(started_at) as at from instance_starts) started
+  where h.id = m.host_id and m.created_at < started.at and coalesce(h.last_heartbeat_at < started.at, true))`
+
+/**
+ * SQL predicate: true if the machine `m` may have become a Dock in the lost time. Nothing on its host would show that,
+ * because a promotion changes rows only.
+ */
+export const mayBeDock: RawBuilder<boolean> = sql<boolean>`(${isUnreported}
+  or exists (select 1 from instance_epoch e where m.created_at < e.begun_at))`
+
+/** SQL predicate: true if the next report of its host may tell whether the machine `m` is from before a restore. */
+export const awaitsReport: RawBuilder<boolean> = sql<boolean>`(${isUnreported}
+  and exists (select 1 from hosts h where h.id = m.host_id and h.lost_at is null))`
+
 const findWhere = async (db: Db, which: RawBuilder<boolean>): Promise<RunMachine | null> =>
   (
     await sql<RunMachine>`select ${columns} from run_machines m where ${which} and m.state <> 'ended'`.execute(
