@@ -210,6 +210,8 @@ export type ExpectedDock = {
   hasDisk: boolean
   busy: boolean
   recoveries: Date[]
+  /** The newest generation that was adopted from quarantine, or whose disk still waits there to be captured; 0 for none. */
+  quarantinedUpTo: number
 }
 
 /**
@@ -225,11 +227,14 @@ export async function listExpectedDocks(
     await sql<ExpectedDock & { hostId: string | null }>`
       select d.id, d.organization_id as "organizationId", d.workspace_id as "workspaceId", d.state, d.generation,
         d.state_changed_at as "stateChangedAt", d.has_disk as "hasDisk", d.host_id as "hostId", d.recoveries,
-        exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed') as busy
-      from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])
+        exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed') as busy,
+        coalesce(q."upTo", 0) as "quarantinedUpTo"
+      from docks d left join (select dock_id, greatest(max(generation), 1) as "upTo" from quarantine
+        where state = 'adopted' or (kind = 'dock' and state = 'found') group by dock_id) q on q.dock_id = d.id
+      where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])
       union all
       select m.id, m.organization_id, m.workspace_id, case m.state when 'ended' then 'archived' else 'ready' end,
-        m.generation, m.state_changed_at, m.state <> 'ended', m.host_id, '{}'::timestamptz[], m.state = 'starting'
+        m.generation, m.state_changed_at, m.state <> 'ended', m.host_id, '{}'::timestamptz[], m.state = 'starting', 0
       from run_machines m where (m.host_id = ${hostId} and m.state <> 'ended') or m.id = any(${reported}::uuid[])`.execute(
       db,
     )

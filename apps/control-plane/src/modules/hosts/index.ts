@@ -71,6 +71,7 @@ export {
 export { QuarantineRefused } from './quarantine-refused.ts'
 export {
   captureIdOf,
+  findUnconfirmedDisk,
   listQuarantineRows,
   lockQuarantined,
   type Quarantined,

@@ -17,6 +17,7 @@ const dock = {
   hasDisk: true,
   busy: false,
   recoveries: [],
+  quarantinedUpTo: 0,
   hostId,
 }
 const runtime: RuntimeReport = { dockId, generation: 3, state: 'running', ip: null }
@@ -86,6 +87,11 @@ describe('an inventory', () => {
     // A restored database may not know a generation that was assigned before the restore.
     expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 4)).toBe('quarantine')
     expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 1_000_000)).toBe('destroy')
+    // The Dock was archived, or got its generation, by an adoption.
+    const adopted = { ...dock, state: 'archived', quarantinedUpTo: 3 }
+    expect(way([adopted], 3)).toBe('quarantine')
+    expect(way([{ ...adopted, generation: 5, hostId: dockId }], 2)).toBe('quarantine')
+    expect(way([{ ...adopted, generation: 5, hostId: dockId }], 4)).toBe('destroy')
   })
 
   it('quarantines a disk of unknown generation, unless its own Dock boots from it or an order removes it', () => {

@@ -2,7 +2,8 @@
  * Compares a host's inventory with the database. A runtime that does not belong to the current generation of a Dock is
  * fenced. A Dock whose runtime is gone boots again from its own disk on the same host; nothing here starts it on another
  * host. A runtime is destroyed only if the database has recorded the end of its generation. A runtime that the database
- * does not know, or knows in an older generation, is kept, because a restored database knows less than its hosts.
+ * does not know, or knows in an older generation, is kept, because a restored database knows less than its hosts. An adopted
+ * capture gives its Dock a generation of the lost time, which proves the end of none.
  */
 import { type DockState, isReadyDockState } from '@dock/contract'
 import type { RuntimeReport } from '@dock/host-protocol'
@@ -36,10 +37,11 @@ const belongsTo = (dock: Expected, hostId: string): boolean =>
   dock.hostId === hostId && dock.state !== 'archived' && (dock.hasDisk || dock.state !== 'error')
 
 /**
- * Returns true if the database has recorded the end of this generation. Of generations from an earlier epoch it may have
- * lost the record, so for those this returns false.
+ * Returns true if the database has recorded the end of this generation. Of generations from an earlier epoch, and of those
+ * up to one from the quarantine, it may have lost the record, so for those this returns false.
  */
 const hasEnded = (dock: Expected, generation: number): boolean => {
+  if (generation <= dock.quarantinedUpTo) return false
   if (epochOf(dock.generation) !== epochOf(generation)) return false
   const isOver = dock.state === 'archived' || (dock.state === 'error' && !dock.hasDisk)
   return generation < dock.generation || (generation === dock.generation && isOver)

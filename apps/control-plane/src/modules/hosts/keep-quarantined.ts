@@ -32,7 +32,13 @@ const fence = async ({ gateway }: Context, hostId: string, found: Quarantined): 
   try {
     await gateway.stop(hostId, thingId, { ...command, captureId: id })
   } catch (error) {
-    if (!isAbsent(error)) await gateway.stop(hostId, thingId, { ...command, captureId: null })
+    // Its own id: the host repeats the result of a known one, and the next attempt must make the capture.
+    if (!isAbsent(error))
+      await gateway.stop(hostId, thingId, {
+        ...command,
+        operationId: `${command.operationId}-end`,
+        captureId: null,
+      })
     throw error
   }
 }

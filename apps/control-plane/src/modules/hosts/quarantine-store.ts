@@ -136,6 +136,21 @@ export async function listQuarantineRows(
   ).rows
 }
 
+/** Returns an item with the Dock's disk that its host has not confirmed. A lost host may never confirm it. */
+export async function findUnconfirmedDisk(
+  tx: Db,
+  dockId: string,
+): Promise<{ id: string; hostId: string } | null> {
+  return (
+    (
+      await sql<{ id: string; hostId: string }>`select q.id, q.host_id as "hostId" from quarantine q
+      join hosts h on h.id = q.host_id
+      where q.kind = 'dock' and q.thing_id = ${dockId} and q.state = 'found' and h.lost_at is null
+      order by q.generation desc limit 1`.execute(tx)
+    ).rows[0] ?? null
+  )
+}
+
 /** Locks and returns an item, or returns null if there is none with this id. */
 export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined | null> {
   return (
@@ -144,13 +159,15 @@ export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined |
   )
 }
 
-/** Records an operator's decision, and by whom it was made in the dashboard. */
+/** Records an operator's decision, by whom it was made in the dashboard, and which Dock adopted the item. */
 export async function recordQuarantineDecision(
   tx: Db,
   id: string,
-  { state, adminId, now }: { state: 'adopted' | 'deleted'; adminId: string | null; now: Date },
+  decision: { state: 'adopted' | 'deleted'; adminId: string | null; now: Date; dockId?: string },
 ): Promise<void> {
-  await sql`update quarantine set state = ${state}, decided_at = ${now}, decided_by = ${adminId}
+  const { state, adminId, now, dockId = null } = decision
+  await sql`update quarantine set state = ${state}, decided_at = ${now}, decided_by = ${adminId},
+      dock_id = coalesce(${dockId}::uuid, dock_id)
     where id = ${id}`.execute(tx)
 }
 

@@ -169,6 +169,60 @@ describe('a capture of a known Dock', () => {
   })
 })
 
+describe('a capture of an unknown Dock', () => {
+  let dockId: string
+  const entryOf = async (kind: string) => (await open()).find((entry) => entry.kind === kind)
+  const capture = () => entryOf('capture')
+  const disk = () => entryOf('dock')
+  const adopt = async () => adoptQuarantined(world, (await capture())!.id)
+  const isOn = (generation: number, state: 'running' | 'stopped') =>
+    world.host.sandboxes.set(dockId, { dockId, generation, state, ip: null })
+  const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
+  beforeEach(() => {
+    dockId = newUuid()
+    world.host.captures.add(newUuid())
+    world.host.notesOf = () => noteFor(dockId, 3)
+  })
+
+  it('is refused until the disk of its Dock has been captured', async () => {
+    isOn(3, 'running')
+    world.host.failures.set('stop', ['no_space'])
+    await world.report()
+    expect([await capture(), await disk()]).toMatchObject([{ state: 'held' }, { state: 'found' }])
+    await expect(adopt()).rejects.toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining('may be newer'),
+    })
+    await world.report()
+    expect([await capture(), await disk()]).toMatchObject([{ state: 'held' }, { state: 'held' }])
+    expect(await adopt()).toMatchObject({ dockId, isNewDock: true })
+    await adoptQuarantined(world, (await disk())!.id)
+    await world.report()
+    expect(world.host.captures.size).toBe(2)
+    expect(destroyed()).toEqual([])
+  })
+
+  it.each([3, 2])('proves no end of a disk that is reported later, of generation %i', async (generation) => {
+    await world.report()
+    await adopt()
+    isOn(generation, 'stopped')
+    world.host.notesOf = () => noteFor(dockId, generation)
+    await world.report()
+    expect(await disk()).toMatchObject({ thingId: dockId, generation, state: 'held' })
+    expect(destroyed()).toEqual([])
+  })
+
+  it('does not wait for the disk on a lost host', async () => {
+    const second = await secondHost(world)
+    await sql`insert into quarantine (id, host_id, kind, thing_id, generation, dock_id, state, first_seen_at)
+      values (${newUuid()}, ${second}, 'dock', ${dockId}, 3, ${dockId}, 'found', now())`.execute(world.db)
+    await world.report()
+    await expect(adopt()).rejects.toThrow('may be newer')
+    await sql`update hosts set lost_at = now() where id = ${second}`.execute(world.db)
+    expect(await adopt()).toMatchObject({ dockId, isNewDock: true })
+  })
+})
+
 it('requires the name of an existing organization if the note has none', async () => {
   world.host.captures.add(newUuid())
   await world.report()

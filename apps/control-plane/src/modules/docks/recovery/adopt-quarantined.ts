@@ -9,6 +9,7 @@ import type { Cause } from '../../../engine/index.ts'
 import { dockOfSnapshot, saveAdopted } from '../../captures/index.ts'
 import {
   captureIdOf,
+  findUnconfirmedDisk,
   lockQuarantined,
   type Quarantined,
   QuarantineRefused,
@@ -134,6 +135,12 @@ export function adoptQuarantined(
     const snapshotId = captureIdOf(item)
     // The database takes precedence over the host's note.
     const dockId = (await dockOfSnapshot(tx, snapshotId)) ?? item.dockId ?? newUuid()
+    const newer = await findUnconfirmedDisk(tx, dockId)
+    if (newer)
+      throw new QuarantineRefused(
+        'conflict',
+        `Host ${newer.hostId} has a disk of Dock ${dockId} that may be newer (entry ${newer.id}, found). Make room on the host, wait until that entry is held, then decide on both.`,
+      )
     const known = await knownDock(tx, dockId)
     const home = known?.organizationId ?? organizationId ?? item.organizationId
     if (!home)
@@ -158,7 +165,7 @@ export function adoptQuarantined(
     const capturedAt = capturedBy(item, now)
     await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
     await updateLastSnapshotAt(tx, [dockId], now)
-    await recordQuarantineDecision(tx, id, { state: 'adopted', adminId: adminId ?? null, now })
+    await recordQuarantineDecision(tx, id, { state: 'adopted', adminId: adminId ?? null, now, dockId })
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })

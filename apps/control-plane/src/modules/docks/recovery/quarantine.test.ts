@@ -118,6 +118,9 @@ it('a runtime whose disk cannot be captured now is ended anyway, and captured la
   expect(await open()).toMatchObject([{ thingId: dockId, state: 'found' }])
   await world.report()
   expect(await open()).toMatchObject([{ thingId: dockId, state: 'held' }])
+  const ids = callsOf(world, 'stop').map(({ body }) => (body as { operationId: string }).operationId)
+  // A host repeats the result of an operation that it has finished.
+  expect(ids).toEqual([ids[0], `${ids[0]}-end`, ids[0]])
 })
 
 it('a Dock whose host has a later generation takes over that generation', async () => {
