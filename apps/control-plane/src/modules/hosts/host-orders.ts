@@ -46,12 +46,22 @@ export function saveCaptureOrders(captures: RawBuilder<unknown>, now: Date): Raw
   on conflict do nothing`
 }
 
-/** Returns up to `limit` orders for the host, oldest first. */
-export async function listOrdersForHost(db: Db, hostId: string, limit: number): Promise<HostOrder[]> {
+/** An order that was read, after which the next page begins. */
+export type OrderPosition = Pick<HostOrder, 'kind' | 'thingId'> & { createdAt: Date }
+
+/** Returns up to `limit` orders of these kinds for the host after the position `after`, oldest first. */
+export async function listOrdersForHost(
+  db: Db,
+  hostId: string,
+  page: { kinds: readonly HostOrder['kind'][]; after: OrderPosition | null; limit: number },
+): Promise<(HostOrder & OrderPosition)[]> {
+  const { kinds, after, limit } = page
   return (
-    await sql<HostOrder>`
-      select kind, thing_id as "thingId", generation from host_orders
-      where host_id = ${hostId} order by created_at, thing_id limit ${limit}`.execute(db)
+    await sql<HostOrder & OrderPosition>`
+      select kind, thing_id as "thingId", generation, created_at as "createdAt" from host_orders
+      where host_id = ${hostId} and kind in (${sql.join(kinds)})
+        ${after ? sql`and (created_at, thing_id, kind) > (${after.createdAt}::timestamptz, ${after.thingId}::uuid, ${after.kind})` : sql``}
+      order by created_at, thing_id, kind limit ${limit}`.execute(db)
   ).rows
 }
 

@@ -8,13 +8,15 @@ import type { Db } from '../../database/database.ts'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { judgeCaptures, readCaptures } from './host-captures.ts'
-import { type HostGateway, HostRefused } from './host-gateway.ts'
+import { type HostGateway, HostNotLinked, HostRefused } from './host-gateway.ts'
 import {
   endHostOrder,
+  type HostOrder,
   isStillOrdered,
   listOrderedDocks,
   listOrdersForHost,
   type OrderForHost,
+  type OrderPosition,
 } from './host-orders.ts'
 import {
   areRepositoriesLinked,
@@ -33,8 +35,15 @@ import type { WarmPoolKind, WarmPools } from './warm-pools.ts'
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
 
-/** Maximum of orders carried out after one inventory. The next inventory continues. */
-const ordersAtOnceMax = 200
+/** Orders that are read at once, and the pages of each kind tried after one inventory. The next inventory continues. */
+const ordersAtOnceMax = 100
+const orderPagesMax = 5
+
+/** Until an order for a Dock is carried out, an old sandbox may run beside the new one. A capture only takes room. */
+const orderKinds = { docks: ['dock', 'start'], captures: ['capture'] } as const satisfies Record<
+  string,
+  readonly HostOrder['kind'][]
+>
 
 export type InventoryTaker = {
   /** Updates the database from the report. Commands to the host are sent in the background, to not delay heartbeats. */
@@ -84,6 +93,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     )
   }
 
+  /** Throws {@link HostNotLinked} if the host is not connected: it can carry out no further order either. */
   const carryOut = async (order: OrderForHost): Promise<void> => {
     const { hostId, kind, thingId, generation } = order
     if (!(await isStillOrdered(db, order))) return
@@ -94,11 +104,12 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         await gateway.destroy(hostId, thingId, { operationId: 'order', generation, ...keepOlder })
       }
     } catch (error) {
+      if (error instanceof HostNotLinked) throw error
       // The order is settled if the object is gone or was replaced by a newer generation.
       const settled =
         error instanceof HostRefused && (error.code === 'not_found' || error.code === 'stale_generation')
       if (!settled) {
-        logger.warn({ ...order, err: error }, 'order not carried out; the next inventory repeats it')
+        logger.warn({ ...order, err: error }, 'order not carried out; a later inventory repeats it')
         return
       }
     }
@@ -106,10 +117,26 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     logger.info(order, 'order carried out')
   }
 
-  const carryOutOrders = async (hostId: string): Promise<void> => {
+  /** By host and kinds: the last order that was tried. Orders that fail are tried again after all others. */
+  const triedUpTo = new Map<string, OrderPosition>()
+
+  const carryOutOrders = async (hostId: string, of: keyof typeof orderKinds): Promise<void> => {
+    const key = `${hostId} ${of}`
     try {
-      for (const order of await listOrdersForHost(db, hostId, ordersAtOnceMax))
-        await carryOut({ hostId, ...order })
+      for (let page = 1; page <= orderPagesMax; page++) {
+        const orders = await listOrdersForHost(db, hostId, {
+          kinds: orderKinds[of],
+          after: triedUpTo.get(key) ?? null,
+          limit: ordersAtOnceMax,
+        })
+        for (const { createdAt, ...order } of orders) {
+          await carryOut({ hostId, ...order })
+          triedUpTo.set(key, { createdAt, kind: order.kind, thingId: order.thingId })
+        }
+        if (orders.length === ordersAtOnceMax) continue
+        triedUpTo.delete(key)
+        return
+      }
     } catch (error) {
       logger.warn({ hostId, err: error }, 'orders not carried out; the next inventory repeats them')
     }
@@ -132,12 +159,13 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
           'could not tell the host which sandboxes to keep in its warm pool',
         ),
       )
-    await carryOutOrders(hostId)
+    await carryOutOrders(hostId, 'docks')
     await keepQuarantined({ db, clock, gateway, logger }, hostId).catch((error: unknown) =>
       logger.warn({ hostId, err: error }, 'quarantine not kept; the next inventory repeats it'),
     )
     for (const orphan of orphans)
       if (orphan.way === 'end' || orphan.way === 'destroy') await fence(hostId, orphan)
+    await carryOutOrders(hostId, 'captures')
     for (const captureId of captures)
       await gateway
         .destroyCapture(hostId, captureId, 'fence')

@@ -58,3 +58,51 @@ it('an order does not destroy a newer generation, and is deleted anyway', async 
   expect(world.host.sandboxes.has(id)).toBe(true)
   expect(await savedOrders()).toEqual([])
 })
+
+it('orders for Docks are executed before older orders for captures, which their failures do not stop', async () => {
+  const captures = Array.from({ length: 130 }, newUuid)
+  await saveOrders(...captures.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })))
+  world.clock.advance(1000)
+  const dockId = newUuid()
+  await saveOrders({ kind: 'dock', thingId: dockId, generation: 4 })
+  // The host refuses more orders than are read at once.
+  world.host.failures.set(
+    'destroyCapture',
+    Array.from({ length: 110 }, () => 'failed' as const),
+  )
+  await world.report()
+  expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))[0]).toMatchObject({ dockId })
+  expect(new Set(callsOf('destroyCapture').map((call) => call.dockId))).toEqual(new Set(captures))
+  expect(await savedOrders()).toHaveLength(110)
+  await world.report()
+  expect(await savedOrders()).toEqual([])
+})
+
+it('orders that a host always refuses do not keep it from later ones', async () => {
+  const refused = Array.from({ length: 501 }, newUuid)
+  await saveOrders(...refused.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })))
+  world.clock.advance(1000)
+  const later = newUuid()
+  await saveOrders({ kind: 'capture', thingId: later, generation: 0 })
+  world.host.failures.set(
+    'destroyCapture',
+    Array.from({ length: 501 }, () => 'failed' as const),
+  )
+  await world.report()
+  expect(callsOf('destroyCapture')).toHaveLength(500)
+  await world.report()
+  expect(callsOf('destroyCapture')[501]).toMatchObject({ dockId: later })
+  // The next round begins again with the oldest.
+  await world.report()
+  expect(await savedOrders()).toHaveLength(1)
+})
+
+it('a round of orders ends if the host is no longer connected', async () => {
+  const captures = Array.from({ length: 3 }, newUuid)
+  await saveOrders(...captures.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })))
+  world.host.failures.set('destroyCapture', ['unlinked'])
+  await world.report()
+  expect(callsOf('destroyCapture')).toHaveLength(1)
+  await world.report()
+  expect(await savedOrders()).toEqual([])
+})
