@@ -73,6 +73,32 @@ describe('saving', () => {
     expect(world.host.captures.has(rows[0]!.id)).toBe(true)
   })
 
+  it('is not replaced by a forced stop while it waits for a silent host, and fails once the host is lost', async () => {
+    const dock = await world.create()
+    await abandonDuring(world, 'capture', () => save(dock.id))
+    world.clock.advance(10_000)
+    world.host.online = false
+    const next = world.another()
+    await next.start()
+    const status = async () =>
+      (
+        await sql<{ status: string }>`select status from operations
+          where dock_id = ${dock.id} and kind = 'save-template'`.execute(world.db)
+      ).rows[0]?.status
+    await expect.poll(status, { timeout: 30_000 }).toBe('blocked')
+    const { caller } = world
+    expect(await outcomeOf(stopDock(next.context, caller, dock.id, { force: true }))).toBe('dock_busy')
+    expect(await outcomeOf(deleteDock(next.context, caller, dock.id, dock.id))).toBe('snapshot_in_use')
+    await world.beSilent(310_000, next)
+    await expect.poll(status, { timeout: 30_000 }).toBe('completed')
+    expect((await listTemplates(world.db, admin)).map((template) => template.status)).toEqual(['failed'])
+    const removed = await deleteDock(next.context, caller, dock.id, dock.id)
+    expect(removed.operation.status).toBe('completed')
+    await next.stop()
+    world.host.online = true
+    await world.report()
+  })
+
   it('fails on a silent host and releases the Dock; the host removes the capture when it reconnects', async () => {
     const dock = await world.create()
     const before = world.host.captures.size

@@ -1,10 +1,12 @@
 /** Operations that were running when the database was backed up and are resumed after its restore. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { abandonDuring, callsOf, restoreAndResume } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeDocks } from '../delete/remove-docks.ts'
 import { branchDock, deleteDock, resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
@@ -179,6 +181,72 @@ it('an inherited start blocks on its silent host, orders no removal, and finds t
   expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1, state: 'running' })
   expect(await dockOf(id)).toMatchObject({ state: 'ready', hostId: world.hostId })
   await expectNothingDestroyed()
+})
+
+describe('a branch that waits with its source for the silent host', () => {
+  let sourceId: string
+  let id: string
+  let next: ReturnType<TestWorld['another']>
+  const unfinished = async () =>
+    (
+      await sql<{ kind: string; status: string }>`select kind, status from operations
+        where dock_id in (${sourceId}, ${id}) and status <> 'completed'`.execute(world.db)
+    ).rows
+  const remove = () => deleteDock(next.context, world.caller, id, id)
+  beforeEach(async () => {
+    await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
+    sourceId = (await world.create()).id
+    await abandonDuring(world, 'capture', () =>
+      branchDock(
+        world.modules.context,
+        world.caller,
+        sourceId,
+        { ttlSeconds: null, noEnv: false },
+        undefined,
+      ),
+    )
+    const made = await sql<{ id: string }>`select id from docks
+      where id <> ${sourceId} and organization_id = ${world.organizationId}`.execute(world.db)
+    id = made.rows[0]!.id
+    world.clock.advance(10_000)
+    world.host.online = false
+    next = world.another()
+    await next.start()
+    await expect.poll(unfinished, { timeout: 30_000 }).toContainEqual({ kind: 'branch', status: 'blocked' })
+  })
+  afterEach(() => next.stop())
+
+  it('is not replaced, so that it releases the source', async () => {
+    expect(await outcomeOf(remove())).toBe('dock_busy')
+    expect(await outcomeOf(stopDock(next.context, world.caller, id, { force: true }))).toBe('dock_busy')
+    expect(await removeDocks(next.context, world.organizationId)).toBeGreaterThanOrEqual(2)
+    await next.runner.settled()
+    expect(await unfinished()).toContainEqual({ kind: 'branch', status: 'blocked' })
+  })
+
+  it('releases the source once the host is lost, and can then be deleted', async () => {
+    await outcomeOf(remove())
+    await world.beSilent(310_000, next)
+    await expect.poll(unfinished, { timeout: 30_000 }).toEqual([])
+    expect(await snapshotsOf(sourceId)).toMatchObject([{ status: 'failed' }])
+    // The host may have made the capture in the lost time, so its removal is not ordered.
+    expect(await ordersOf()).toEqual([])
+    await world.beSilent(1_000, next)
+    expect(await dockOf(sourceId)).toMatchObject({ state: 'unreachable' })
+    expect((await remove()).operation.status).toBe('completed')
+  })
+
+  it('releases the source when the host returns, and can then be deleted', async () => {
+    await outcomeOf(remove())
+    world.host.online = true
+    world.host.failures.set('capture', ['failed'])
+    await next.hostEvents.handle(world.hostId, inventoryOf({ runtimes: [...world.host.sandboxes.values()] }))
+    await next.runner.sweep()
+    await next.runner.settled()
+    expect(await unfinished()).toEqual([])
+    expect(await dockOf(sourceId)).toMatchObject({ state: 'ready' })
+    expect((await remove()).operation.status).toBe('completed')
+  })
 })
 
 it('an inherited start whose host is lost keeps the Dock for its owner', async () => {
