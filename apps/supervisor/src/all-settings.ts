@@ -216,7 +216,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['DOCK_LIMIT_DOCKS', 'DOCK_LIMIT_CPUS', 'DOCK_LIMIT_MEMORY_MIB', 'DOCK_LIMIT_DISK_GIB'],
     usual: '`100`, `400`, `819200`, `4096`',
-    sets: 'live Docks of one organization, and the sums of their sizes: [docs/operate/limits.md](docs/operate/limits.md)',
+    sets: 'live Docks of one organization, and the sums of their sizes (disks that Docks in `error` keep count too): [docs/operate/limits.md](docs/operate/limits.md)',
   },
   {
     names: ['DOCK_LIMIT_STORED_GIB', 'DOCK_LIMIT_SNAPSHOTS'],

@@ -77,7 +77,8 @@ export async function readUsage(db: Db, organizationId: string): Promise<Limits>
     from (values (${organizationId}::uuid)) as o(id)
     left join organization_storage s on s.organization_id = o.id
     cross join lateral (select count(*)::int as docks, coalesce(sum(cpus), 0) as cpus,
-      coalesce(sum(memory_mib), 0) as "memoryMiB", coalesce(sum(disk_gib), 0) as "diskGiB"
+      coalesce(sum(memory_mib), 0) as "memoryMiB", coalesce(sum(disk_gib), 0) + (select coalesce(sum(disk_gib), 0)
+        from docks where organization_id = o.id and has_disk and not placed) as "diskGiB"
       from (select cpus, memory_mib, disk_gib from docks where organization_id = o.id and placed
         union all select cpus, memory_mib, disk_gib from run_machines
           where organization_id = o.id and state <> 'ended') as l) as d`.execute(db)

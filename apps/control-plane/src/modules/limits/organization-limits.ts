@@ -39,7 +39,7 @@ const messages: Record<LimitName, (most: number, used: number) => string> = {
   memoryMiB: (most, used) =>
     `The organization's live Docks may use ${most} memoryMiB in total and already use ${used}. Stop a Dock, choose less memory, ${askOperator}.`,
   diskGiB: (most, used) =>
-    `The organization's live Docks may use ${most} diskGiB in total and already use ${used}. Stop a Dock, choose a smaller disk, ${askOperator}.`,
+    `The organization's live Docks, and those in error that keep their disk, may use ${most} diskGiB in total and already use ${used}. Stop a Dock, delete one in error, choose a smaller disk, ${askOperator}.`,
   storedGiB: (most) =>
     `The organization may store ${most} GiB of Snapshots and Templates (storedGiB). Delete some, ${askOperator}.`,
   snapshots: (most) => `The organization may keep ${most} Snapshots. Delete some, ${askOperator}.`,

@@ -4,7 +4,7 @@ import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { branchDock, resumeDock, stopDock, updateDock } from '../docks/index.ts'
+import { branchDock, deleteDock, readDock, resumeDock, stopDock, updateDock } from '../docks/index.ts'
 import { changeOrganizationLimits, generousLimits, type Limits, readOrganizationLimits } from './index.ts'
 
 let world: TestWorld
@@ -66,6 +66,39 @@ it.each([
   expect(refusal.message).toContain(String(limits[name as never]))
   await stop(dock.id)
   expect(await outcomeOf(world.create({ ...first, memoryMiB: 1024 }))).toBe('succeeded')
+})
+
+it('counts the disk, and nothing else, of a Dock in error that keeps its disk', async () => {
+  const size = { cpus: 3, memoryMiB: 1024, diskGiB: 3 }
+  const { id } = await world.create(size)
+  world.host.failures.set('start', ['failed', 'failed', 'failed'])
+  await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: id, generation: 1 })
+  await world.modules.runner.settled()
+  expect(await readDock(world.modules.context, world.caller, id)).toMatchObject({ state: 'error' })
+  expect((await read()).usage).toMatchObject({ docks: 0, cpus: 0, memoryMiB: 0, diskGiB: 3 })
+  await limit({ docks: 1, cpus: 3, memoryMiB: 1024, diskGiB: 5 })
+  expect(await refusalOf(world.create(size))).toEqual({
+    code: 'concurrency_exceeded',
+    message:
+      "The organization's live Docks, and those in error that keep their disk, may use 5 diskGiB in total and already use 3. Stop a Dock, delete one in error, choose a smaller disk, or ask the instance's operator to raise the limit.",
+  })
+  await deleteDock(world.modules.context, world.caller, id, id)
+  expect((await read()).usage.diskGiB).toBe(0)
+  expect(await outcomeOf(world.create(size))).toBe('succeeded')
+})
+
+it('counts the disk of a Dock in error until its stop has saved it', async () => {
+  const { id } = await world.create({ diskGiB: 3 })
+  world.host.failures.set('start', ['failed', 'failed', 'failed'])
+  await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: id, generation: 1 })
+  await world.modules.runner.settled()
+  world.host.failures.set('stop', ['lost'])
+  expect(await stop(id)).toMatchObject({ state: 'archiving' })
+  expect((await read()).usage.diskGiB).toBe(3)
+  await world.report()
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+  expect((await read()).usage).toMatchObject({ diskGiB: 0, snapshots: 1 })
 })
 
 it('refuses to start a Dock once the limit of stored bytes or of Snapshots is reached', async () => {
