@@ -3,6 +3,7 @@
  * with missing objects is made again if a host keeps the capture. Otherwise its Snapshot fails.
  */
 import { sql } from 'kysely'
+import { ObjectMissing } from '../../object-store/index.ts'
 import { failUnkeptSnapshots } from '../captures/index.ts'
 import { markCopiesChecked } from '../lineage/index.ts'
 import { type CopyContext, manifestKey } from './copy-context.ts'
@@ -18,50 +19,68 @@ const isDue = async ({ db }: CopyContext): Promise<number | null> =>
 
 const organizations = async ({ db }: CopyContext): Promise<string[]> =>
   (
-    await sql<{ id: string }>`select distinct organization_id as id from copies
-      where verified_at is not null`.execute(db)
+    await sql<{ id: string }>`select organization_id as id from copies where verified_at is not null
+      union select organization_id from copy_chunks`.execute(db)
   ).rows.map(({ id }) => id)
 
-type Chunk = { name: string; key: string }
+/** Returns true if the object is missing now. The list of objects lacks those that were stored while it was read. */
+const isMissing = async ({ store }: CopyContext, key: string): Promise<boolean> => {
+  try {
+    await store.get(key)
+    return false
+  } catch (error) {
+    if (error instanceof ObjectMissing) return true
+    throw error
+  }
+}
 
-/** Returns the organization's chunks whose object key is not in `keys`. */
-const missingChunks = async (
-  { db }: CopyContext,
+/**
+ * Removes the rows of the organization's chunks whose objects are missing. `keys` are the objects that were listed. The
+ * next copy that needs such a chunk stores it again, and no copy in progress can be published without it.
+ */
+const removeMissingChunks = async (
+  context: CopyContext,
   organizationId: string,
   keys: ReadonlySet<string>,
-): Promise<Chunk[]> => {
-  const missing: Chunk[] = []
+): Promise<void> => {
+  const { db } = context
   let after = ''
   for (;;) {
-    const { rows } = await sql<Chunk>`select name, object_key as key from copy_chunks
+    const { rows } = await sql<{ name: string; key: string }>`
+      select name, object_key as key from copy_chunks
       where organization_id = ${organizationId} and name > ${after} order by name limit ${batch}`.execute(db)
-    missing.push(...rows.filter(({ key }) => !keys.has(key)))
+    const missing: string[] = []
+    for (const { key } of rows) if (!keys.has(key) && (await isMissing(context, key))) missing.push(key)
+    await sql`delete from copy_chunks where organization_id = ${organizationId}
+      and object_key = any(${missing}::text[])`.execute(db)
     const last = rows.at(-1)
-    if (rows.length < batch || !last) return missing
+    if (rows.length < batch || !last) return
     after = last.name
   }
 }
 
-type Verified = { id: string; organizationId: string; snapshotId: string; usesMissing: boolean }
+type Verified = { id: string; organizationId: string; snapshotId: string; lacksChunk: boolean }
 
 const checkOrganization = async (context: CopyContext, organizationId: string): Promise<void> => {
   const { db, store, clock, logger } = context
   const keys = new Set<string>()
   for await (const { key } of store.list(`${organizationId}/`)) keys.add(key)
-  const missing = await missingChunks(context, organizationId, keys)
-  const names = missing.map(({ name }) => name)
+  await removeMissingChunks(context, organizationId, keys)
+  // Queried only now, so that copies are among them that were published with a chunk whose row was just removed.
   const { rows } = await sql<Verified>`
     select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId",
-      exists (select 1 from copy_chunk_uses u where u.copy_id = c.id and u.name = any(${names}::text[])) as "usesMissing"
+      exists (select 1 from copy_chunk_uses u where u.copy_id = c.id and not exists (select 1 from copy_chunks k
+        where k.organization_id = u.organization_id and k.name = u.name)) as "lacksChunk"
     from copies c where c.organization_id = ${organizationId} and c.verified_at is not null`.execute(db)
-  const broken = rows.filter((copy) => copy.usesMissing || !keys.has(manifestKey(organizationId, copy.id)))
-  for (const copy of broken)
-    await recordDamage(db, copy, { chunkNames: names, chunkKeys: missing.map(({ key }) => key) }, clock.now())
-  const lost = await failUnkeptSnapshots(
-    db,
-    broken.map(({ snapshotId }) => snapshotId),
-  )
-  for (const id of lost)
+  const broken: string[] = []
+  for (const copy of rows) {
+    const manifest = manifestKey(organizationId, copy.id)
+    if (!copy.lacksChunk && (keys.has(manifest) || !(await isMissing(context, manifest)))) continue
+    // Null: the copy was deleted meanwhile.
+    if (await recordDamage(db, copy, { chunkNames: [], chunkKeys: [] }, clock.now()))
+      broken.push(copy.snapshotId)
+  }
+  for (const id of await failUnkeptSnapshots(db, broken))
     logger.error(
       { snapshotId: id, organizationId },
       'objects of a copy were removed since the backup and no host keeps the capture; the Snapshot has failed',

@@ -23,7 +23,7 @@ export type Copier = {
   stop(): Promise<void>
 }
 
-/** `onLost` is called if a copy is abandoned because its Snapshot is gone. A sweep then removes its objects. */
+/** `onLost` is called if a copy is abandoned, for example because its Snapshot is gone. A sweep then removes its objects. */
 export function createCopier(context: CopyContext, onLost: () => void = () => undefined): Copier {
   const { db, clock, gateway, logger, settings, metrics } = context
   const failures = new Map<string, { tries: number; until: number }>()
@@ -41,7 +41,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     if (error instanceof CopyLost) {
       logger.info(
         { snapshotId: snapshot.id },
-        'copy abandoned: its Snapshot is gone or another process has the lease',
+        'copy abandoned: its Snapshot or one of its chunks is gone, or another process has the lease',
       )
       onLost()
       return

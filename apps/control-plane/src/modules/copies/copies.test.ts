@@ -76,7 +76,32 @@ const remove = async (dockId: string): Promise<void> => {
   await world.modules.runner.settled()
 }
 
+/** Returns how many chunks the Snapshot's copy uses, and how many of them have a row. */
+const chunksOf = async (snapshotId: string) =>
+  (
+    await sql<{ used: number; stored: number }>`
+      select count(*)::int as used, count(k.name)::int as stored from copies c
+      join copy_chunk_uses u on u.copy_id = c.id
+      left join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
+      where c.snapshot_id = ${snapshotId}`.execute(world.db)
+  ).rows[0]!
+
 describe('a copy', () => {
+  it('is made again if one of its chunks was found damaged while it was made', async () => {
+    const { snapshotId } = await stopped()
+    const put: CopyContext['store']['put'] = async (key, bytes) => {
+      await context.store.put(key, bytes)
+      if (key.endsWith('/manifest'))
+        await sql`delete from copy_chunks k using copies c where c.snapshot_id = ${snapshotId}
+          and k.object_key like '%' || c.id`.execute(world.db)
+    }
+    await createCopier({ ...context, store: { ...context.store, put } }).run()
+    expect(await copiedAt(snapshotId)).toBeNull()
+    await createCopier(context).run()
+    expect(await copiedAt(snapshotId)).not.toBeNull()
+    expect(await chunksOf(snapshotId)).toEqual({ used: 1, stored: 1 })
+  })
+
   it('is not begun for a Snapshot that was deleted while another was copied', async () => {
     await createCopier(context).run()
     const [first, second] = [await stopped(), await stopped()]
@@ -395,17 +420,9 @@ describe('after a database restore', () => {
   it('a Snapshot fails if its copy lacks objects and no host keeps it; others stay completed', async () => {
     const [gone, kept] = [await stopped(), await stopped()]
     await createCopier(context).run()
-    const chunkOf = async (snapshotId: string) =>
-      (
-        await sql<{
-          key: string
-        }>`select k.object_key as key from copies c join copy_chunk_uses u on u.copy_id = c.id
-          join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
-          where c.snapshot_id = ${snapshotId}`.execute(world.db)
-      ).rows[0]!.key
     await checkCopies(context)
     expect(await statusOf(gone.snapshotId)).toBe('completed')
-    await context.store.delete(await chunkOf(gone.snapshotId))
+    await loseChunkOf(gone.snapshotId)
     await sql`update snapshots set host_id = null where id = ${gone.snapshotId}`.execute(world.db)
     await begin(world.clock.now())
     await checkCopies(context)
@@ -414,6 +431,58 @@ describe('after a database restore', () => {
       'completed',
     ])
     expect(await copiedAt(kept.snapshotId)).not.toBeNull()
+  })
+
+  /** Runs `work` after the first list of objects. */
+  const afterListing = (work: () => Promise<void>): CopyContext => {
+    let isDone = false
+    return {
+      ...context,
+      store: {
+        ...context.store,
+        list: async function* (prefix) {
+          yield* context.store.list(prefix)
+          if (isDone) return
+          isDone = true
+          await work()
+        },
+      },
+    }
+  }
+  const loseChunkOf = async (snapshotId: string) => {
+    const { rows } = await sql<{ key: string }>`select k.object_key as key from copies c
+      join copy_chunk_uses u on u.copy_id = c.id
+      join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
+      where c.snapshot_id = ${snapshotId}`.execute(world.db)
+    await context.store.delete(rows[0]!.key)
+  }
+
+  it('a copy that is made while the objects are listed is whole', async () => {
+    const { snapshotId: broken } = await stopped()
+    await createCopier(context).run()
+    const { snapshotId } = await stopped()
+    await loseChunkOf(broken)
+    await begin(world.clock.now())
+    await checkCopies(afterListing(() => createCopier(context).run()))
+    expect(await copiedAt(broken)).toBeNull()
+    expect(await copiedAt(snapshotId)).not.toBeNull()
+    expect(await chunksOf(snapshotId)).toEqual({ used: 1, stored: 1 })
+  })
+
+  it('a missing chunk that no copy uses is stored again by the next copy', async () => {
+    const { snapshotId } = await stopped()
+    await createCopier(context).run()
+    await loseChunkOf(snapshotId)
+    await sql`delete from copies`.execute(world.db)
+    await sql`update snapshots set copied_at = null where id = ${snapshotId}`.execute(world.db)
+    await begin(world.clock.now())
+    await checkCopies(context)
+    const report = await takeCopy(context, {
+      id: snapshotId,
+      organizationId: world.organizationId,
+      hostId: world.hostId,
+    })
+    expect(report).toMatchObject({ addedChunks: 1 })
   })
 
   it('chunks from before the restore stay until every object was checked', async () => {

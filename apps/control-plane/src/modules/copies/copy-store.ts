@@ -1,14 +1,14 @@
 /** The only SQL for copies and their chunks. */
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 import { captureKeepers, recordCopied } from '../captures/index.ts'
 
 export type DueSnapshot = { id: string; organizationId: string; hostId: string }
 export type Copy = { id: string; organizationId: string; snapshotId: string }
 export type StoredChunk = { name: string; objectKey: string; sizeBytes: number }
 
-/** This process no longer has the lease of the copy: another process took over, or the copy or its Snapshot is gone. */
+/** The copy must be made again: another process has its lease, it or its Snapshot is gone, or one of its chunks is. */
 export class CopyLost extends Error {
   override readonly name = 'CopyLost'
 }
@@ -111,6 +111,20 @@ export async function recordChunk(db: Db, copy: Copy, chunk: StoredChunk, now: D
   return recorded.numAffectedRows === 1n
 }
 
+/**
+ * Locks the copy's chunks against removal until the transaction ends. Throws {@link CopyLost} if one has no row: it was
+ * found damaged or missing while the copy was made.
+ */
+const lockChunks = async (tx: Tx, copy: Copy): Promise<void> => {
+  const chunks = await sql<{ used: number; locked: number }>`
+    with locked as (select 1 from copy_chunk_uses u
+      join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
+      where u.copy_id = ${copy.id} for key share of k)
+    select (select count(*) from copy_chunk_uses where copy_id = ${copy.id})::int as used,
+      (select count(*) from locked)::int as locked`.execute(tx)
+  if (chunks.rows[0]!.locked < chunks.rows[0]!.used) throw new CopyLost(copy.id)
+}
+
 /** Publishes the copy, so that the Snapshot can be restored on any host. Throws {@link CopyLost}. */
 export async function publishCopy(
   db: Db,
@@ -123,6 +137,7 @@ export async function publishCopy(
       added_bytes = ${facts.addedBytes}, verified_at = ${facts.now}
       where id = ${copy.id} and lease_owner = ${facts.owner} and verified_at is null`.execute(tx)
     if (published.numAffectedRows !== 1n) throw new CopyLost(copy.id)
+    await lockChunks(tx, copy)
     await recordCopied(tx, copy.snapshotId, facts.now)
   })
 }

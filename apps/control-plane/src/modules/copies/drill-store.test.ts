@@ -79,3 +79,19 @@ it.each([0, 1])(
     expect([await count('snapshots'), await count('copies')]).toEqual([0, 2])
   },
 )
+
+it('makes a copy again that is published while the damage is recorded', async () => {
+  const { snapshotIds, copy } = await dockWithCopies()
+  const { db, organizationId } = world
+  await sql`update copies set verified_at = null where snapshot_id = ${snapshotIds[1]}`.execute(db)
+  const { recording } = await db.transaction().execute(async (tx) => {
+    await sql`update copies set verified_at = now() where snapshot_id = ${snapshotIds[1]}`.execute(tx)
+    await sql`select 1 from copy_chunks where organization_id = ${organizationId} for key share`.execute(tx)
+    const recording = recordDamage(db, copy, damage(), world.clock.now())
+    recording.catch(() => undefined)
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1)
+    return { recording }
+  })
+  expect(await recording).toEqual({ madeAgain: 2, lost: 0 })
+  expect([await count('copies'), await count('copy_chunks')]).toEqual([0, 0])
+})

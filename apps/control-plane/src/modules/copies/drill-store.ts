@@ -50,6 +50,9 @@ export function recordDamage(
   now: Date,
 ): Promise<{ madeAgain: number; lost: number } | null> {
   return withTransaction(db, async (tx) => {
+    // Wait for copies that use the chunks and are being published, so that they are among the damaged ones below.
+    await sql`select 1 from copy_chunks where organization_id = ${copy.organizationId}
+      and object_key = any(${damage.chunkKeys}::text[]) order by name for update`.execute(tx)
     // Lock in the order that deletes use, to avoid deadlocks: Dock, Snapshots, and last the organization's counter.
     await sql`select 1 from docks d where d.id in (select s.dock_id from copies c
         join snapshots s on s.id = c.snapshot_id where ${damagedCopies(copy, damage)})
