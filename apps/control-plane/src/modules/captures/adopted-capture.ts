@@ -1,7 +1,7 @@
 /** Saves a capture that is adopted from quarantine as a Snapshot. The caller must have locked the Dock's row. */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/database.ts'
-import { endHostOrder } from '../hosts/index.ts'
+import { endHostOrder, QuarantineRefused } from '../hosts/index.ts'
 
 export type AdoptedCapture = {
   id: string
@@ -58,12 +58,13 @@ const insert = async (tx: Tx, capture: AdoptedCapture): Promise<void> => {
     update snapshots s set number = n.number from numbered n where s.id = n.id`.execute(tx)
 }
 
-/** Saves the Snapshot and cancels any order to remove its capture. Throws if the Snapshot is still being saved. */
+/** Saves the Snapshot and cancels any order to remove its capture. Throws {@link QuarantineRefused} while it is being saved. */
 export async function saveAdopted(tx: Tx, capture: AdoptedCapture, now: Date): Promise<void> {
   const { id, hostId } = capture
   if ((await dockOfSnapshot(tx, id)) === null) await insert(tx, capture)
   else if (!(await completeExisting(tx, capture, now)))
-    throw new Error(
+    throw new QuarantineRefused(
+      'conflict',
       `Snapshot ${id} is still being saved. Adopt the entry again when it is completed or failed.`,
     )
   await endHostOrder(tx, { hostId, kind: 'capture', thingId: id, generation: 0 })

@@ -164,7 +164,10 @@ describe('a capture of a known Dock', () => {
     await elsewhere(snapshotId)
     const id = await found(snapshotId, 1, world.clock.now())
     await sql`update snapshots set status = 'saving' where id = ${snapshotId}`.execute(world.db)
-    await expect(adoptQuarantined(world, id)).rejects.toThrow('still being saved')
+    await expect(adoptQuarantined(world, id)).rejects.toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining('still being saved'),
+    })
     expect(await open()).toMatchObject([{ id, state: 'held' }])
   })
 })
