@@ -18,8 +18,8 @@ export async function failCapturesOfHost(tx: Tx, hostId: string, now: Date): Pro
 }
 
 /**
- * Completes the Snapshots that {@link failCapturesOfHost} failed and whose Docks have not changed their state since, and
- * returns their Docks. The host has returned with these captures.
+ * Completes the Snapshots that {@link failCapturesOfHost} failed, and returns their Docks. The host has returned with these
+ * captures. The Snapshots keep their numbers, so those that a Dock made elsewhere meanwhile stay newer.
  */
 export async function completeReturnedCaptures(
   tx: Tx,
@@ -27,9 +27,8 @@ export async function completeReturnedCaptures(
   captures: readonly string[],
 ): Promise<string[]> {
   const revived = await sql<{ dockId: string }>`
-    update snapshots s set status = 'completed', lost_at = null from docks d
+    update snapshots s set status = 'completed', lost_at = null
     where s.id = any(${captures}::uuid[]) and s.host_id = ${hostId} and s.lost_at is not null
-      and d.id = s.dock_id and d.state = 'archived' and d.state_changed_at < s.lost_at
     returning s.dock_id as "dockId"`.execute(tx)
   return revived.rows.map(({ dockId }) => dockId)
 }

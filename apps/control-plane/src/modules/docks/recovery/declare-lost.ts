@@ -37,8 +37,7 @@ export async function declareLost(
 
 /**
  * Completes the Snapshots that failed when their host was declared lost, because the host has returned with their
- * captures. Snapshots of Docks whose state changed since stay failed: those Docks went on from an older Snapshot or were
- * given up.
+ * captures. This does not depend on what became of their Docks: otherwise nobody could use these captures.
  */
 export async function completeReturnedSnapshots(
   db: Db,

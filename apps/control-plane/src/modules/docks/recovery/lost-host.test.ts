@@ -269,25 +269,59 @@ describe('Snapshots of a host that is declared lost', () => {
     expect((await read(id)).hostId).toBe(second)
   })
 
-  it('are completed again if the host returns and their Dock has not changed', async () => {
+  const comeBack = async () => {
+    world.host.online = true
+    await world.report()
+  }
+
+  it('are completed again if the host returns', async () => {
     await vanish()
     await declare()
     expect(await latest(id)).toBe(older)
-    world.host.online = true
-    await world.report()
+    await comeBack()
     expect(await latest(id)).toBe(newer)
     expect(world.host.captures.has(String(newer))).toBe(true)
     expect(await resume(id)).toEqual({ id, state: 'ready' })
   })
 
-  it('stay failed, with their captures kept, if their Dock has changed', async () => {
+  it('are completed again if their Dock runs on the host that returns', async () => {
+    await resume(id)
     await vanish()
     await declare()
+    await comeBack()
+    expect((await read(id)).state).toBe('ready')
+    expect([await statusOf(newer), await latest(id)]).toEqual(['completed', newer])
+  })
+
+  it('are completed again if their Dock was stopped by force, which then resumes from the newest', async () => {
+    await resume(id)
+    await vanish()
+    await declare()
+    expect(await stop(id, true)).toEqual({ id, state: 'archived' })
+    await comeBack()
+    expect(await resume(id)).toEqual({ id, state: 'ready' })
+    expect(world.host.starts.at(-1)?.source).toEqual({ kind: 'capture', captureId: newer })
+  })
+
+  it('stay older than a Snapshot that the Dock made elsewhere meanwhile', async () => {
+    await vanish()
+    await declare()
+    // As if the Dock had been resumed and stopped on the second host.
+    const elsewhere = newUuid()
+    await sql`insert into snapshots (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
+      select ${elsewhere}::uuid, dock_id, organization_id, 'completed', runtime, ${await secondHostOnline(world)}::uuid,
+        disk_gib, created_at + interval '1 minute' from snapshots where id = ${newer}`.execute(world.db)
     await sql`update docks set state_changed_at = ${new Date(world.clock.now().getTime() + 1)}
       where id = ${id}`.execute(world.db)
-    world.host.online = true
-    await world.report()
-    expect(await latest(id)).toBe(older)
-    expect(world.host.captures.has(String(newer))).toBe(true)
+    await comeBack()
+    expect([await statusOf(newer), await latest(id)]).toEqual(['completed', elsewhere])
+  })
+
+  it('stay failed if the host returns without their captures', async () => {
+    await vanish()
+    await declare()
+    world.host.captures.delete(String(newer))
+    await comeBack()
+    expect([await statusOf(newer), await latest(id)]).toEqual(['failed', older])
   })
 })
