@@ -75,3 +75,11 @@ it('leaves captures to orders if the host disconnects', async () => {
     where host_id = ${world.hostId} and kind = 'capture'`.execute(world.db)
   expect(ordered.rows).toEqual([{ n: 3 }])
 })
+
+it('evicts nothing until the copies were checked after a restore of the database', async () => {
+  await keep(copiedCapturesMax + 1)
+  await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
+  expect(await evict()).toBe(0)
+  await sql`update instance_epoch set copies_checked = 1`.execute(world.db)
+  expect(await evict()).toBe(1)
+})

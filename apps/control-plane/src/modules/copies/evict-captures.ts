@@ -6,6 +6,7 @@ import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
 import { forgetKeeper } from '../captures/index.ts'
 import { saveCaptureOrders } from '../hosts/index.ts'
+import { areCopiesChecked } from '../lineage/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 /** Used share of the pool above which captures are evicted. */
@@ -32,7 +33,7 @@ const crowdedHosts = async ({ db, gateway }: Context): Promise<CrowdedHost[]> =>
             where s.host_id = h.id and s.status = 'completed' and s.copied_at is not null)
           + (select count(*) from snapshot_restores r where r.host_id = h.id and r.state = 'kept') as copied
         from hosts h where h.id = any(${gateway.hostsWithControlLink()}::uuid[])) h
-      where is_full or copied > ${copiedCapturesMax}`.execute(db)
+      where (is_full or copied > ${copiedCapturesMax}) and ${areCopiesChecked}`.execute(db)
   ).rows
 
 /**

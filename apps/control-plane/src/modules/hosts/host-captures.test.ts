@@ -61,6 +61,22 @@ it('from a list of any length are handled like those in an inventory', async () 
   expect(await quarantined()).toContain(unknown)
 })
 
+it('are not removed for their copies until these were checked after a restore of the database', async () => {
+  await world.report()
+  const snapshotId = await stopped()
+  await sql`update snapshots set host_id = null, copied_at = now() where id = ${snapshotId}`.execute(world.db)
+  await sql`insert into copies (id, organization_id, snapshot_id, verified_at, lease_owner, lease_until, created_at)
+    values (${newUuid()}, ${world.organizationId}, ${snapshotId}, now(), 'test', now(), now())`.execute(
+    world.db,
+  )
+  await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
+  await world.report()
+  expect([world.host.captures.has(snapshotId), await quarantined()]).toEqual([true, []])
+  await sql`update instance_epoch set copies_checked = 1`.execute(world.db)
+  await world.report()
+  expect([world.host.captures.has(snapshotId), await quarantined()]).toEqual([false, []])
+})
+
 it('are quarantined a thousand at a time if the database knows none of them', async () => {
   for (let each = 0; each < 1_500; each++) world.host.captures.add(newUuid())
   await reportUnnamed()

@@ -2,6 +2,7 @@
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { areCopiesChecked } from '../lineage/index.ts'
 import { isInQuarantine } from './quarantine-store.ts'
 
 export type HostRow = {
@@ -254,7 +255,8 @@ export async function findUsedDockIds(db: Db, ids: readonly string[]): Promise<S
 }
 
 /**
- * Returns the captures on a host that no Snapshot keeps there, that no order removes and that are not in quarantine.
+ * Returns the captures on a host that no Snapshot keeps there, that no order removes and that are not in quarantine. After
+ * a restore of the database, those with a copy are left out until the copies were checked.
  * `isOver`: the capture can be removed, because its Snapshot failed on this host or has an undamaged copy. A capture whose
  * Snapshot failed because its host was lost is not over. If that machine comes back under another id, it holds the only
  * data there is.
@@ -266,11 +268,12 @@ export async function listUnkeptCaptures(
 ): Promise<{ id: string; isOver: boolean }[]> {
   return (
     await sql<{ id: string; isOver: boolean }>`
-      select c.id::text, exists (select 1 from snapshots s where s.id = c.id and ((s.status = 'failed' and s.lost_at is null and s.host_id = ${hostId})
-          or (s.status = 'completed' and exists (select 1 from copies p
-            where p.snapshot_id = s.id and p.verified_at is not null and p.damaged_at is null)))) as "isOver"
+      select c.id::text, copied.yes or exists (select 1 from snapshots s where s.id = c.id and s.status = 'failed'
+          and s.lost_at is null and s.host_id = ${hostId}) as "isOver"
       from unnest(${captures}::uuid[]) as c(id)
-      where not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
+      cross join lateral (select exists (select 1 from snapshots s join copies p on p.snapshot_id = s.id
+        where s.id = c.id and s.status = 'completed' and p.verified_at is not null and p.damaged_at is null) as yes) copied
+      where (not copied.yes or ${areCopiesChecked}) and not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
           and (s.host_id = ${hostId} or exists (select 1 from snapshot_restores r
             where r.snapshot_id = s.id and r.host_id = ${hostId})))
         and not exists (select 1 from host_orders o

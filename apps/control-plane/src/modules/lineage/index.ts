@@ -1,6 +1,6 @@
 /** Public interface of the lineage module: detection of a restored database, and permanent erasures. */
 
-export { markCopiesChecked, markObjectsChecked } from './checked-epoch.ts'
+export { areCopiesChecked, markCopiesChecked, markObjectsChecked } from './checked-epoch.ts'
 export { createLineageModule, type LineageModule } from './create-lineage-module.ts'
 export type { ErasureMacs } from './erasure-macs.ts'
 export { type Erased, listErasures, recordErasure, recordErasures } from './erasures.ts'
