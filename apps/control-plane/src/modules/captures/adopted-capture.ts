@@ -24,12 +24,14 @@ export async function dockOfSnapshot(tx: Tx, id: string): Promise<string | null>
 
 /**
  * Completes a Snapshot row that exists already, because it failed or another host keeps its capture. The Snapshot keeps
- * its number. Returns false if it is still being saved.
+ * its number. If its copy is damaged, it is copied again. Returns false if it is still being saved.
  */
 const completeExisting = async (tx: Tx, capture: AdoptedCapture, now: Date): Promise<boolean> => {
   const { id, hostId, dockId, organizationId, sizeBytes } = capture
   const taken = await sql`
     with taken as (update snapshots s set status = 'completed', lost_at = null,
+        copied_at = case when not exists (select 1 from copies c
+          where c.snapshot_id = s.id and c.damaged_at is not null) then s.copied_at end,
         size_bytes = case when s.status = 'completed' then s.size_bytes else ${sizeBytes}::bigint end,
         host_id = case when s.status = 'completed' and s.host_id is not null then s.host_id else ${hostId}::uuid end
       where s.id = ${id} and s.dock_id = ${dockId} and s.organization_id = ${organizationId} and s.status <> 'saving'

@@ -40,15 +40,15 @@ export async function findOldestUncopiedAt(db: Db): Promise<Date | null> {
   )
 }
 
-/** Begins a copy and replaces an attempt whose lease has expired. Returns null if another process holds the lease. */
+/** Begins a copy and replaces an attempt whose lease has expired, or a damaged copy. Returns null if another process holds the lease. */
 export async function beginCopy(
   db: Db,
   snapshot: DueSnapshot,
   lease: { owner: string; until: Date; now: Date },
 ): Promise<Copy | null> {
   return db.transaction().execute(async (tx) => {
-    await sql`delete from copies where snapshot_id = ${snapshot.id} and verified_at is null
-      and lease_until <= ${lease.now}`.execute(tx)
+    await sql`delete from copies where snapshot_id = ${snapshot.id}
+      and (damaged_at is not null or (verified_at is null and lease_until <= ${lease.now}))`.execute(tx)
     const made = await sql<Copy>`
       insert into copies (id, organization_id, snapshot_id, lease_owner, lease_until, created_at)
       values (${newUuid()}, ${snapshot.organizationId}, ${snapshot.id}, ${lease.owner}, ${lease.until}, ${lease.now})

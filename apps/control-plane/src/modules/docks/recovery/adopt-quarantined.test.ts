@@ -4,6 +4,7 @@ import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { beginCopy, findNextDueSnapshot } from '../../copies/copy-store.ts'
 import { resumeDock } from '../boot/resume-dock.ts'
 import { stopDock } from '../stop/stop-dock.ts'
 import { adoptQuarantined } from './adopt-quarantined.ts'
@@ -157,6 +158,29 @@ describe('a capture of a known Dock', () => {
     expect(kept.rows).toEqual([{ host_id: world.hostId, state: 'kept' }])
     await world.report()
     expect(world.host.captures.has(snapshotId)).toBe(true)
+  })
+
+  it('is copied again if the copy of its Snapshot is damaged', async () => {
+    const snapshotId = await stop()
+    await elsewhere(snapshotId)
+    const id = await found(snapshotId, 1, world.clock.now())
+    await sql`update snapshots set status = 'failed', host_id = null, copied_at = now()
+      where id = ${snapshotId}`.execute(world.db)
+    await sql`insert into copies
+      (id, organization_id, snapshot_id, verified_at, damaged_at, lease_owner, lease_until, created_at)
+      values (${newUuid()}, ${world.organizationId}, ${snapshotId}, now(), now(), 'test', ${world.clock.now()}, now())`.execute(
+      world.db,
+    )
+    await adoptQuarantined(world, id)
+    const now = world.clock.now()
+    const due = await findNextDueSnapshot(world.db, {
+      hosts: [world.hostId],
+      now,
+      bornBefore: now,
+      except: [],
+    })
+    expect(due).toMatchObject({ id: snapshotId })
+    expect(await beginCopy(world.db, due!, { owner: 'test', until: now, now })).toMatchObject({ snapshotId })
   })
 
   it('is refused while its Snapshot is being saved', async () => {
