@@ -245,21 +245,22 @@ describe('a terminal', () => {
     const admins = [await addAdmin(), await addAdmin()] as const
     const theirs = await open()
     const [demoted, kept] = [await open(dockId, admins[0].apiKey), await open(dockId, admins[1].apiKey)]
+    // A sweep that is under way may close a client before the call that takes its access has returned.
+    const [theirsClosed, demotedClosed] = [closing(theirs.client), closing(demoted.client)]
     /** Advances the clock over sweeps until the client is closed. */
-    const swept = async (client: WebSocket): Promise<number> => {
-      const closed = closing(client)
-      await expect
+    const sweepUntilClosed = ({ client }: { client: WebSocket }): Promise<void> =>
+      expect
         .poll(() => {
           clock.advance(2_000)
           return client.readyState
         }, patiently)
         .toBe(WebSocket.CLOSED)
-      return closed
-    }
     await barMembers()
-    expect(await swept(theirs.client)).toBe(4003)
+    await sweepUntilClosed(theirs)
+    expect(await theirsClosed).toBe(4003)
     await demote(admins[0])
-    expect(await swept(demoted.client)).toBe(4003)
+    await sweepUntilClosed(demoted)
+    expect(await demotedClosed).toBe(4003)
     expect(kept.client.readyState).toBe(WebSocket.OPEN)
   })
 
