@@ -2,12 +2,40 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const program = '/usr/bin/chromium-headless-shell'
 
 /** The variables of the environment that Chromium needs. It gets no setting and no secret of the test's process. */
 const environment = (home: string): Record<string, string> => ({ PATH: '/usr/bin:/bin', HOME: home })
+
+const navigationsMax = 10
+
+/**
+ * Chromium ends every navigation in progress when an address of its machine changes, which happens with each Dock that
+ * starts. A person would load the page again.
+ */
+const navigateThroughChanges = <Args extends unknown[], Result>(
+  navigate: (...args: Args) => Promise<Result>,
+): ((...args: Args) => Promise<Result>) => {
+  const attempt = async (left: number, args: Args): Promise<Result> => {
+    try {
+      return await navigate(...args)
+    } catch (error) {
+      if (left === 1 || !String(error).includes('ERR_NETWORK_CHANGED')) throw error
+      return attempt(left - 1, args)
+    }
+  }
+  return (...args) => attempt(navigationsMax, args)
+}
+
+const steady = (context: BrowserContext): BrowserContext => {
+  context.on('page', (page: Page) => {
+    page.goto = navigateThroughChanges(page.goto.bind(page))
+    page.reload = navigateThroughChanges(page.reload.bind(page))
+  })
+  return context
+}
 
 /**
  * Starts Chromium. Its own sandbox is off, because it does not work as root; so tests open only pages of their own.
@@ -27,6 +55,8 @@ export async function openChromium(): Promise<Browser> {
       await remove()
       throw new Error('Chromium did not start. script/install/chromium installs it.', { cause: error })
     })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => steady(await newContext(options))
   const close = browser.close.bind(browser)
   browser.close = async (options) => {
     await close(options)
