@@ -119,9 +119,11 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
     const stillThere = async (): Promise<string> => {
       for (const deadline = Date.now() + 90_000; ; ) {
         // The brackets prevent the pattern from matching the shell that has it in its arguments.
-        const look = '[ -e /dev/shm/up ] && echo same; pgrep -f "[b]ytearray" >/dev/null && echo neighbour'
+        const look =
+          '[ -e /dev/shm/up ] && echo same; pgrep -f "[b]ytearray" >/dev/null && echo neighbour; true'
         const seen = await exec(server, dock.id, look).catch(() => undefined)
-        if (seen) return seen.stdout
+        // Another code: the look itself was ended, which tells nothing about the Dock.
+        if (seen?.exitCode === 0) return seen.stdout
         if (Date.now() > deadline) return ''
         await new Promise((resolve) => setTimeout(resolve, 500))
       }

@@ -9,7 +9,10 @@ export type LargeBodies = {
 
 const retryAfterSeconds = 10
 
-/** Bodies of up to `smallBytesMax` are not limited. `read` throws `service_unavailable` for one that has no place. */
+/**
+ * A body of up to `smallBytesMax` needs no place. While all places are taken, `read` throws `service_unavailable` for a larger
+ * body.
+ */
 export function createLargeBodies(limits: {
   bytesMax: number
   smallBytesMax: number

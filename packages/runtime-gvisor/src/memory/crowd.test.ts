@@ -126,7 +126,7 @@ describe('on a slow machine, where a list takes 20 ms', () => {
     expect(at(800, false)).toBe('sizes')
   })
 
-  test('without room left, a grown crowd and one that did not change are not watched', () => {
+  test('without room left, a crowd that grows or stays the same is judged at once', () => {
     const [still, grown] = [new Crowd(), new Crowd()]
     for (const crowd of [still, grown]) expect(seeSlowly(crowd, dock(400), 0, true)).toBe('watch')
     expect(seeSlowly(still, dock(400), 30, true)).toBe('sizes')

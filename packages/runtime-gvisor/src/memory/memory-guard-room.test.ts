@@ -112,7 +112,7 @@ test('a victim that is still exiting is not ended again after the sentry was sil
   expect(signals).toEqual([hog.pid])
 })
 
-test('a stuck moment long after one that ended by an error does not count as stuck since then', async () => {
+test('a group that is stuck again an hour later has not been stuck for that hour', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
   onTestFinished(() => clock.mockRestore())
   let isStuck = true

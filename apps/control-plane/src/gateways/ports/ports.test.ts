@@ -335,7 +335,7 @@ describe('a name', () => {
     }
   })
 
-  it('gets the standard reason in place of one that HTTP does not allow', async () => {
+  it('gets the standard reason if HTTP does not allow the reason of the program', async () => {
     const sent = { '\u0001': 'OK', 'a\u007Fb': 'OK', '\u00E9': '\u00E9', Fine: 'Fine', '': 'OK' }
     for (const [reason, received] of Object.entries(sent)) {
       const words = Buffer.from(`HTTP/1.1 200 ${reason}\r\nContent-Length: 2\r\n\r\nok`, 'latin1')

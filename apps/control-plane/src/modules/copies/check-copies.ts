@@ -5,17 +5,15 @@
 import { sql } from 'kysely'
 import { ObjectMissing } from '../../object-store/index.ts'
 import { failUnkeptSnapshots } from '../captures/index.ts'
-import { markCopiesChecked } from '../lineage/index.ts'
+import { areCopiesChecked, markCopiesChecked } from '../lineage/index.ts'
 import { type CopyContext, manifestKey } from './copy-context.ts'
 import { recordDamage } from './drill-store.ts'
 
 const batch = 5_000
 
 const isDue = async ({ db }: CopyContext): Promise<number | null> =>
-  (
-    await sql<{ epoch: number }>`select epoch from instance_epoch
-      where begun_at is not null and copies_checked < epoch`.execute(db)
-  ).rows[0]?.epoch ?? null
+  (await sql<{ epoch: number }>`select epoch from instance_epoch where not ${areCopiesChecked}`.execute(db))
+    .rows[0]?.epoch ?? null
 
 const organizations = async ({ db }: CopyContext): Promise<string[]> =>
   (

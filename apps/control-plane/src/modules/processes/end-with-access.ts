@@ -4,6 +4,7 @@ import { ServiceError } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
 import { findVisibleDock } from '../docks/index.ts'
 import type { ProcessContext } from './process-context.ts'
+import { whenAllClosed } from './when-all-closed.ts'
 
 /** Destroys the streams with `dock_not_found` within five seconds after the caller has lost access to the Dock. */
 export async function endWithAccess(
@@ -18,14 +19,5 @@ export async function endWithAccess(
   }
   if (!dock) return lost()
   const hold = { userId, credentialId, dockId, organizationId: dock.organizationId }
-  const unsubscribe = accessSignals.subscribe(hold, lost)
-  let open = bodies.length
-  const onClose = (): void => {
-    open -= 1
-    if (open === 0) unsubscribe()
-  }
-  for (const body of bodies) {
-    if (body.closed) onClose()
-    else body.once('close', onClose)
-  }
+  whenAllClosed(bodies, accessSignals.subscribe(hold, lost))
 }

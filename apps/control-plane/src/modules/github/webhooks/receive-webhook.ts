@@ -18,8 +18,8 @@ export type ReceiveWebhook = (sent: SentWebhook) => Promise<void>
 
 /**
  * Returns a function that saves a signed webhook and does nothing else, so that GitHub gets its answer quickly. It throws
- * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign. The body
- * of a request that cannot be GitHub's is not read: anybody may send one, and it may be large.
+ * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign. It reads no body of a request
+ * that cannot be GitHub's: anybody may send one, and it may be large.
  */
 export function createReceiveWebhook(options: {
   db: Db

@@ -8,6 +8,7 @@ import { type NamedOutput, outputLines } from '../output-lines.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { callHost } from '../require-process.ts'
 import { streamOf } from '../stream-of.ts'
+import { whenAllClosed } from '../when-all-closed.ts'
 
 type OutputQuery = RouteQuery<(typeof routes)['readDockProcessOutput']>
 
@@ -32,16 +33,7 @@ export async function readProcessOutput(
       await endWithAccess(context, caller, params.id, bodies)
       return outputs
     })
-    let open = bodies.length
-    const onClose = (): void => {
-      open -= 1
-      if (open === 0) close()
-    }
-    // The link may have broken while the access was checked.
-    for (const body of bodies) {
-      if (body.closed) onClose()
-      else body.once('close', onClose)
-    }
+    whenAllClosed(bodies, close)
     const [first] = opened
     if (query.stream === 'both' || !first) {
       return {
