@@ -88,11 +88,19 @@ test('processes that replace ended ones count as growth', () => {
   expect(see(crowd, dock(300), 5)).toHaveLength(300)
 })
 
-test('if the sizes do not explain the used memory, the number of processes decides', () => {
+test('a bomb that no longer grows is ended if it costs more than the largest process', () => {
   const crowd = new Crowd()
-  expect(crowd.unexplained(dock(200), 500 * mib)).toEqual([])
-  expect(crowd.unexplained(dock(500), 500 * mib)).toHaveLength(500)
+  const outweighing = (count: number, largestMiB: number) =>
+    crowd.outweighing(dock(count), { usedBytes: 500 * mib, largestBytes: largestMiB * mib })
+  expect(outweighing(399, 74)).toEqual([])
+  expect(outweighing(400, 201)).toEqual([])
+  expect(crowd.isBomb).toBe(false)
+  expect(outweighing(400, 200)).toHaveLength(400)
   expect(crowd.isBomb).toBe(true)
+})
+
+test('a few processes never outweigh', () => {
+  expect(new Crowd().outweighing(dock(148), { usedBytes: 10 * mib, largestBytes: 0 })).toEqual([])
 })
 
 describe('on a slow machine, where a list takes 20 ms', () => {

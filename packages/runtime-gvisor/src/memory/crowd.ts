@@ -24,7 +24,7 @@ const crowdShareMin = 0.5
 /** Host memory used by a process that uses no memory itself. */
 const costBytes = 2 ** 19
 /** The share of the used memory that the number of a bomb's processes must explain. */
-const costShareMin = 0.5
+const costShareMin = 0.4
 
 /** `sizes`: kill the largest process. `watch`: not decided yet. A list: kill these processes of a bomb. */
 export type Verdict = 'sizes' | 'watch' | ListedProcess[]
@@ -96,13 +96,18 @@ export class Crowd {
   }
 
   /**
-   * Returns the processes of a bomb if their number explains the used memory, which their sizes do not. Otherwise [].
+   * Returns the processes of a bomb that stopped growing, for example at the limit on processes: their number explains
+   * much of `usedBytes`, and together they cost more than the largest process, which has `largestBytes`. Otherwise [].
+   * Their own sizes do not tell, because they count shared memory in each process.
    */
-  unexplained(processes: readonly ListedProcess[], usedBytes: number): ListedProcess[] {
+  outweighing(
+    processes: readonly ListedProcess[],
+    { usedBytes, largestBytes }: { usedBytes: number; largestBytes: number },
+  ): ListedProcess[] {
+    if (processes.length <= processesMax) return []
     const byName = namesOf(processes)
-    for (const [name, { length }] of byName)
-      if (processes.length > processesMax && length * costBytes >= usedBytes * costShareMin)
-        return this.#met(name, byName)
+    const costMin = Math.max(usedBytes * costShareMin, largestBytes)
+    for (const [name, { length }] of byName) if (length * costBytes >= costMin) return this.#met(name, byName)
     return []
   }
 

@@ -122,6 +122,20 @@ test('no sizes are requested while many processes of a bomb are still exiting', 
   expect(await dumpsAt(3_005)).toBe(1)
 })
 
+test('a bomb at its limit is ended instead of the largest process, which is smaller than the bomb', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const bomb = many(500)
+  const sizes = [...sized, ...bomb.map((each) => ({ ...each, rssBytes: 5 * mib }))]
+  const { lineages, round } = watched(async () => [...listed, ...bomb], {
+    memory: async () => ({ processes: sizes, isWhole: true, readMs: 0 }),
+  })
+  for (let nowMs = 0; lineages.length === 0; nowMs += 100) {
+    clock.mockReturnValue(nowMs)
+    await round()
+  }
+  expect(lineages.map(([pid]) => pid).sort()).toEqual(bomb.map(({ pid }) => pid))
+})
+
 test('a zombie is not chosen again if the sizes are unknown', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
   const family = [

@@ -84,7 +84,10 @@ export class Relief {
     // A slow dump contains old sizes. Do not kill other processes for what the largest one has allocated since.
     const usedBytes = Math.min(askedBytes, this.#parts.usedBytes())
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
-    const bomb = chosen.unexplained ? this.#crowd.unexplained(this.#victims.left(listed), usedBytes) : []
+    const largestBytes = chosen.victims[0]?.rssBytes ?? 0
+    const left = this.#victims.left(listed)
+    const isFreed = usedBytes <= targetBytes()
+    const bomb = isFreed ? [] : this.#crowd.outweighing(left, { usedBytes, largestBytes })
     // With estimated sizes, kill only one.
     const largest = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
     const victims = bomb.length > 0 ? withoutSizes(bomb) : largest
