@@ -77,7 +77,7 @@ const shapes: Shape[] = [
 ]
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
-const neighbour = `${python(`import time\nb = bytearray(${neighbourMiB} << 20)\nfor i in range(0, len(b), 4096): b[i] = 1\nopen("/dev/shm/up", "w").close()\ntime.sleep(3600)`)}`
+const neighbour = `${python(`import os, time\nb = bytearray(${neighbourMiB} << 20)\nfor i in range(0, len(b), 4096): b[i] = 1\nprint(os.getpid(), file=open("/dev/shm/up", "w"))\ntime.sleep(3600)`)}`
 
 type Outcome = {
   shape: string
@@ -101,7 +101,7 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
     await run(
       server,
       dock.id,
-      `setsid ${neighbour} >/dev/null 2>&1 & while [ ! -e /dev/shm/up ]; do sleep 0.05; done`,
+      `setsid ${neighbour} >/dev/null 2>&1 & while [ ! -s /dev/shm/up ]; do sleep 0.05; done`,
     )
     const begin = performance.now()
     const running = exec(server, dock.id, each.command, { timeoutSeconds: 60 }).catch((error: unknown) =>
@@ -116,21 +116,20 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
     }
     const ended = await running
     const seconds = (performance.now() - begin) / 1000
-    const stillThere = async (): Promise<string> => {
-      for (const deadline = Date.now() + 90_000; ; ) {
-        // The brackets prevent the pattern from matching the shell that has it in its arguments.
-        const look =
-          '[ -e /dev/shm/up ] && echo same; pgrep -f "[b]ytearray" >/dev/null && echo neighbour; true'
-        const seen = await exec(server, dock.id, look).catch(() => undefined)
-        // Another code: the look itself was ended, which tells nothing about the Dock.
-        if (seen?.exitCode === 0) return seen.stdout
-        if (Date.now() > deadline) return ''
+    // Starts no further process, because a fork bomb may leave none and lets each wait for its turn.
+    const command = 'read -r pid </dev/shm/up && echo same && kill -0 "$pid"'
+    const look = async (): Promise<{ stdout: string; exitCode: number | null } | undefined> => {
+      for (const deadline = Date.now() + 300_000; Date.now() < deadline; ) {
+        const seen = await exec(server, dock.id, command, { timeoutSeconds: 300 }).catch(() => undefined)
+        // Another code means that the look itself was ended, which tells nothing about the Dock.
+        if (seen && seen.exitCode !== null && seen.exitCode <= 1) return seen
         await new Promise((resolve) => setTimeout(resolve, 500))
       }
+      return undefined
     }
-    const seen = await stillThere()
-    const lived = seen.includes('same')
-    const neighbourLived = seen.includes('neighbour')
+    const seen = await look()
+    const lived = seen?.stdout.startsWith('same') === true
+    const neighbourLived = seen?.exitCode === 0
     return {
       ...{ shape: each.name, lived, neighbourLived, read137: ended.exitCode === 137 },
       told: /dock: .* ended because the Dock ran out of memory/.test(ended.stderr),
