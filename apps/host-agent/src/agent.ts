@@ -91,7 +91,11 @@ export function createAgent(agentParts: AgentParts) {
   driver.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
   keeper.onDeath(() => docks.endKeptProcesses())
-  const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
+  const readOnly = Promise.withResolvers<void>()
+  const watches = createWatches({
+    ...parts,
+    ...{ docks, warmPoolSize: agentParts.warmPoolSize ?? 0, onReadOnly: readOnly.resolve },
+  })
   /** Opens a git door for every running Dock: only the control plane knows which of them have repositories. */
   const openDoors = async (): Promise<void> => {
     for (const { dockId } of docks.running()) {
@@ -130,6 +134,8 @@ export function createAgent(agentParts: AgentParts) {
     events: parts.events,
     warmPool: watches.warmPool,
     facts,
+    /** Resolves if the disk pool is read-only. Shut down: the next agent mounts it again. */
+    poolIsReadOnly: readOnly.promise,
     /** Prepares the machine, adopts running sandboxes, and removes sandboxes, networks and disks without an owner. */
     recover: async (): Promise<void> => {
       await Promise.all([disks.recover(), networks.setUp()])

@@ -45,11 +45,16 @@ const run = async (): Promise<void> => {
     logger,
   })
   logger.info({ hostFolder: settings.hostFolder }, 'host agent ready')
-  await Promise.race([orders.given, link])
-  logger.info({ order: orders.present }, 'host agent is stopping')
+  const isReadOnly = await Promise.race([
+    ...[orders.given, link].map((end) => end.then(() => false)),
+    agent.poolIsReadOnly.then(() => true),
+  ])
+  logger.info({ order: orders.present, isReadOnly }, 'host agent is stopping')
   ended.abort()
   await link.catch(() => undefined)
-  if (orders.present === 'shutdown') await agent.shutdown()
+  if (isReadOnly || orders.present === 'shutdown') await agent.shutdown()
+  if (isReadOnly)
+    throw new Error('the disk pool became read-only: the next agent mounts it again and starts the Docks')
 }
 
 if (!compileOnly) {

@@ -10,7 +10,9 @@ import { sampleDocks } from './usage/sample-docks.ts'
 import { WarmPool } from './warm-pool/warm-pool.ts'
 
 /** Creates the watches without starting them. */
-export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: number }) {
+export function createWatches(
+  parts: DockParts & { docks: Docks; warmPoolSize: number; onReadOnly: () => void },
+) {
   const { disks, driver } = parts
   const imageChanges = new Emitter<void>()
   const poolRoom = watchPoolRoom(parts)

@@ -461,6 +461,27 @@ describe('recover', () => {
     expect((await readFile('/sys/kernel/rcu_expedited', 'utf8')).trim()).toBe('0')
   })
 
+  it('mounts a read-only pool again, and refuses disks and captures until then', async () => {
+    await writeFile(join(await dock('a'), 'kept'), 'yes')
+    await pool.detach('a')
+    expect(pool.isReadOnly()).toBe(false)
+    run('mount', '-o', 'remount,ro', poolDir)
+    expect(pool.isReadOnly()).toBe(true)
+    await expect(pool.capture('a', 'c')).rejects.toThrow(NoSpace)
+    await expect(pool.create('b', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(NoSpace)
+    // A disk that could not be detached.
+    const rootPath = join(mountsDir, 'a')
+    await mkdir(rootPath, { recursive: true })
+    run('mount', '-o', 'ro,loop', join(poolDir, 'docks', 'a', 'disk.raw'), rootPath)
+    pool = newPool()
+    await pool.recover()
+    expect(pool.isReadOnly()).toBe(false)
+    expect(existsSync(join(rootPath, 'kept'))).toBe(false)
+    await pool.attach('a')
+    expect(await readFile(join(rootPath, 'kept'), 'utf8')).toBe('yes')
+    await pool.capture('a', 'c')
+  })
+
   it('mounts the pool again after a restart of the machine', async () => {
     await writeFile(join(await dock('a'), 'kept'), 'yes')
     await pool.detach('a')

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { diskBytesOf } from '@dock/host-protocol'
-import { type DiskPool, NotInPool, requireRoom } from '../docks/host-resources.ts'
+import { type DiskPool, NoSpace, NotInPool, requireRoom } from '../docks/host-resources.ts'
 import { imagePath, listImages, readVersionFile } from '../images/list-images.ts'
 import { receiveImage } from '../images/receive-image.ts'
 import { removeImage } from '../images/remove-image.ts'
@@ -24,6 +24,7 @@ import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { createPoolRoom } from './pool-room.ts'
 import { preparePool } from './prepare-pool.ts'
+import { isReadOnlyPool, unmountReadOnlyPool } from './read-only-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
 import { writeEntries } from './write-entries.ts'
@@ -65,7 +66,11 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const marks = createDiskMarks(join(poolDir, 'unneeded'))
 
   const room = createPoolRoom(poolDir, reserveBytes)
-  const demandRoom = () => requireRoom(room())
+  const isReadOnly = () => isReadOnlyPool(poolDir)
+  const demandRoom = (): void => {
+    if (isReadOnly()) throw new NoSpace('the disk pool of this host is read-only')
+    requireRoom(room())
+  }
 
   const mounted = async (dockId: string) => (await readMountTable()).get(mountPath(dockId))
 
@@ -74,7 +79,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     const system = await kernel()
     const deadline = Date.now() + releaseDeadlineMs
     for (let mount = await mounted(dockId); mount; mount = await mounted(dockId)) {
-      await system.sync(path)
+      // Nothing can be written to a read-only pool. Its disks are given up, as at a loss of power.
+      if (!isReadOnly()) await system.sync(path)
       try {
         await system.unmount(path)
       } catch (error) {
@@ -233,6 +239,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     removeImage: (name, version) =>
       serial(`arriving ${name}`, async () => removeImage(await kernel(), poolDir, name, version)),
     room,
+    isReadOnly,
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))
     },
@@ -242,9 +249,10 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 
     async recover() {
+      await unmountReadOnlyPool({ poolDir, mountsDir, deadlineMs: releaseDeadlineMs })
+      const system = await kernel()
       await preparePool(dirname(poolDir), { poolDir })
       await mkdir(mountsDir, { recursive: true, mode: 0o700 })
-      const system = await kernel()
       for (const path of (await readMountTable()).keys()) {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }

@@ -1,4 +1,4 @@
-/** The mounts in this process's mount namespace. */
+/** The mounts in a mount namespace. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
@@ -7,8 +7,6 @@ export type Mounted = { device: string; type: string }
 
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-
-const mountInfo = '/proc/self/mountinfo'
 
 const parseMountTable = (text: string): Map<string, Mounted> => {
   const table = new Map<string, Mounted>()
@@ -22,12 +20,12 @@ const parseMountTable = (text: string): Map<string, Mounted> => {
   return table
 }
 
-/** Reads /proc/self/mountinfo. Returns the mounts by mount point. */
-export async function readMountTable(): Promise<Map<string, Mounted>> {
-  return parseMountTable(await readFile(mountInfo, 'utf8'))
+/** Reads a process's /proc/<pid>/mountinfo, by default this process's. Returns the mounts by mount point. */
+export async function readMountTable(pid = 'self'): Promise<Map<string, Mounted>> {
+  return parseMountTable(await readFile(`/proc/${pid}/mountinfo`, 'utf8'))
 }
 
-/** Synchronous variant of {@link readMountTable}. */
+/** Synchronous variant of {@link readMountTable} for this process. */
 export function readMountTableNow(): Map<string, Mounted> {
-  return parseMountTable(readFileSync(mountInfo, 'utf8'))
+  return parseMountTable(readFileSync('/proc/self/mountinfo', 'utf8'))
 }

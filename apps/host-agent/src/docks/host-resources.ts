@@ -81,6 +81,8 @@ export type DiskPool = {
   removeImage(name: string, version: string): Promise<void>
   /** Returns the pool's present free space without waiting. */
   room(): PoolRoom
+  /** True if the kernel could not write to the pool and takes no more writes. Only `recover` makes it writable again. */
+  isReadOnly(): boolean
   /**
    * Lists the regular files of a capture in batches, in no particular order. `path` begins with a slash, `size` is in
    * bytes.

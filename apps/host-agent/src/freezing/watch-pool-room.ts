@@ -1,6 +1,7 @@
 /**
  * The pool guard: checks the disk pool every 50 ms. It freezes every Dock when free space falls to the reserve, and thaws
- * them when there is room again.
+ * them when there is room again. If the kernel made the pool read-only, the Docks stay frozen and the agent must mount it
+ * again.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { DiskPool } from '../docks/host-resources.ts'
@@ -18,33 +19,39 @@ export type PoolRoomWatch = {
 }
 
 export function watchPoolRoom(parts: {
-  disks: Pick<DiskPool, 'room'>
+  disks: Pick<DiskPool, 'room' | 'isReadOnly'>
   freezer: Freezer
   clock: Clock
   logger: Logger
+  /** Called when a read-only pool has room again, so that mounting it can succeed. May be called more than once. */
+  onReadOnly(): void
 }): PoolRoomWatch {
-  const { disks, freezer, clock, logger } = parts
+  const { disks, freezer, clock, logger, onReadOnly } = parts
 
   let acting: Promise<void> | undefined
 
   const checkRoom = async (): Promise<void> => {
     const { freeBytes, reserveBytes } = disks.room()
+    const isReadOnly = disks.isReadOnly()
     const { isGuarding } = freezer
     const isFull = freeBytes <= (isGuarding ? reserveBytes * roomAgain : reserveBytes)
-    if (!isFull && !isGuarding) return
-    if (isFull && !isGuarding) {
+    const isUnusable = isFull || isReadOnly
+    if (!isUnusable && !isGuarding) return
+    if (isUnusable && !isGuarding) {
+      const what = isReadOnly ? 'read-only' : 'full'
       logger.error(
         { freeBytes, reserveBytes },
-        'the disk pool is full: every Dock is frozen until there is room',
+        `the disk pool is ${what}: every Dock is frozen until there is room`,
       )
-    } else if (!isFull) {
+    } else if (!isUnusable) {
       logger.warn({ freeBytes, reserveBytes }, 'the disk pool has room again: the Docks are thawed')
     }
     // Repeat this while the guard is on, to retry sandboxes that could not be frozen.
-    acting ??= freezer.setGuarding(isFull).finally(() => {
+    acting ??= freezer.setGuarding(isUnusable).finally(() => {
       acting = undefined
     })
     await acting
+    if (isReadOnly && !isFull) onReadOnly()
   }
 
   return {

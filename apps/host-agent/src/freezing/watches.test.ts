@@ -147,6 +147,29 @@ describe('the pool guard', () => {
     expect(await exec()).toHaveProperty('exitCode', 0)
   })
 
+  test('keeps a read-only pool frozen until it has room, and then asks for another agent', async () => {
+    await dock().start(startCommand())
+    await exec()
+    host.disks.makeReadOnly()
+    host.disks.setFree(0)
+    let isAskedFor = false
+    void host.agent.poolIsReadOnly.then(() => {
+      isAskedFor = true
+    })
+    await host.clock.advanceInSteps(100)
+    await expect.poll(isFrozen).toBe(true)
+    expect(isAskedFor).toBe(false)
+    host.disks.setFree(reserveBytes * 2)
+    await host.clock.advanceInSteps(100)
+    await host.agent.poolIsReadOnly
+    expect(isFrozen()).toBe(true)
+
+    await host.agent.shutdown()
+    const next = await host.startAgent()
+    expect(next.docks.reports()).toEqual([expect.objectContaining({ dockId, state: 'stopped' })])
+    expect(await host.residue()).toMatchObject({ sandboxes: [], attached: [], disks: [dockId] })
+  })
+
   test('lets a Dock be destroyed, which frees space', async () => {
     await dock().start(startCommand())
     host.disks.setFree(0)

@@ -10,6 +10,8 @@ export type MemoryDiskPool = DiskPool & {
   /** Makes the next call of this name hang forever, like in an agent that dies. Resolves when the call was made. */
   hangNext(call: keyof DiskPool): Promise<void>
   setFree(bytes: number): void
+  /** Makes the pool read-only, as the kernel does. `recover` makes it writable again. */
+  makeReadOnly(): void
   /** Gives the image another version, as if it had been built again. */
   setImage(name: string, version: string): void
 }
@@ -31,6 +33,7 @@ export function createMemoryDiskPool(
   const images = new Map<string, string>()
   const attached = new Set<string>()
   let freeBytes = totalBytes
+  let isReadOnly = false
   const failures = new Map<string, Error>()
   const hanging = new Map<string, () => void>()
   const step = async (call: keyof DiskPool): Promise<void> => {
@@ -120,6 +123,10 @@ export function createMemoryDiskPool(
       if (images.get(name) === version) images.delete(name)
     },
     room: () => ({ totalBytes, freeBytes, reserveBytes }),
+    isReadOnly: () => isReadOnly,
+    makeReadOnly: () => {
+      isReadOnly = true
+    },
     setFree: (bytes) => {
       freeBytes = bytes
     },
@@ -151,6 +158,8 @@ export function createMemoryDiskPool(
       captures.add(captureId)
       return { sizeBytes: captureBytes }
     },
-    recover: async () => undefined,
+    recover: async () => {
+      isReadOnly = false
+    },
   }
 }
