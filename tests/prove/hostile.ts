@@ -36,7 +36,7 @@ if (unknown.length > 0) {
 }
 if (!isInOwnNetwork()) process.exit(await runInOwnNetwork([fileURLToPath(import.meta.url), ...wanted]))
 
-const partMs = 120_000
+const partMs = 300_000
 let failed = 0
 for (const name of wanted) {
   const report = createReport(name)

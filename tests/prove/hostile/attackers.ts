@@ -17,10 +17,15 @@ export async function untilTrue(
   holds: () => Promise<boolean>,
   withinMs: number,
   everyMs = 100,
+  onError: (error: unknown) => void = () => undefined,
 ): Promise<number | null> {
   const begin = performance.now()
   for (;;) {
-    if (await holds().catch(() => false)) return Math.round(performance.now() - begin)
+    const isTrue = await holds().catch((error: unknown) => {
+      onError(error)
+      return false
+    })
+    if (isTrue) return Math.round(performance.now() - begin)
     if (performance.now() - begin > withinMs) return null
     await delay(everyMs)
   }

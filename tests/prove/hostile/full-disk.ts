@@ -1,6 +1,9 @@
-/** Fills the data folder's filesystem to the last byte while Docks run, then frees the space again. */
+/**
+ * Fills the data folder's filesystem to the last byte while Docks run, then frees the space again. The second time it also
+ * makes the kernel give up the disk pool.
+ */
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +16,36 @@ import type { Report } from './report.ts'
 
 const execute = promisify(execFile)
 const fullMs = 15_000
-const recoverMs = 45_000
+const recoverMs = 60_000
+
+/** Writes metadata of the pool until the kernel makes it read-only. Returns true if it did. */
+const breakPool = async (server: { dataDir: string; port: number }): Promise<boolean> => {
+  const [agent, pool] = [await processOf('agent', server), join(server.dataDir, 'host/pool')]
+  const write = `mkdir -p ${pool}/files && cd ${pool}/files && seq 20000 | xargs touch; sync -f .`
+  await execute('nsenter', [`--mount=/proc/${agent}/ns/mnt`, 'sh', '-c', write]).catch(() => undefined)
+  const mount = (await readFile(`/proc/${agent}/mountinfo`, 'utf8'))
+    .split('\n')
+    .find((line) => line.split(' ')[4] === pool)
+  return mount !== undefined && / ro[ ,]/.test(`${mount},`)
+}
+
+/** Waits until a file that a Dock synced before can be read, and a new Dock works. */
+const comesBack = async (server: Server, dockId: string): Promise<{ holds: boolean; seen: string }> => {
+  const failures = new Set<string>()
+  const until = (holds: () => Promise<boolean>) =>
+    untilTrue(holds, recoverMs, 500, (error) => failures.add(String(error)))
+  const told = (ms: number | null, does: string, doesNot: string): string =>
+    ms === null ? `${doesNot}: ${[...failures].join(' ')}` : `${does} after ${ms} ms`
+  const backMs = await until(async () => (await run(server, dockId, 'cat kept')).trim() === 'kept')
+  const createMs = await until(async () => {
+    const fresh = await createDock(server)
+    return (await run(server, fresh.id, 'echo works')).trim() === 'works'
+  })
+  return {
+    holds: backMs !== null && createMs !== null,
+    seen: `the Dock’s file is ${told(backMs, 'read', 'not read')}, a create ${told(createMs, 'works', 'does not work')}`,
+  }
+}
 
 export async function fullDisk(report: Report): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-full-'))
@@ -69,26 +101,19 @@ export async function fullDisk(report: Report): Promise<void> {
       seen: `${left} bytes are left, PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health returns ${health}, creates end with ${[...new Set(refused)].join(' ') || 'success'}`,
     })
 
-    for (const name of ['ballast', 'rest']) await rm(join(dataDir, name), { force: true })
-    const current = server
-    const backMs = await untilTrue(
-      async () => (await run(current, dock.id, 'cat kept')).trim() === 'kept',
-      recoverMs,
-      500,
-    )
-    const createMs = await untilTrue(
-      async () => {
-        const fresh = await createDock(current)
-        return (await run(current, fresh.id, 'echo works')).trim() === 'works'
-      },
-      recoverMs,
-      1_000,
-    )
+    const empty = async (): Promise<void> => {
+      for (const name of ['ballast', 'rest']) await rm(join(dataDir, name), { force: true })
+    }
+    await empty()
+    report.attack({ what: 'space comes back', control: true, ...(await comesBack(server, dock.id)) })
+
+    await fill()
+    const isReadOnly = await untilTrue(() => breakPool({ dataDir, port }), fullMs, 500)
+    await empty()
     report.attack({
-      what: 'space comes back',
-      control: true,
-      holds: backMs !== null && createMs !== null,
-      seen: `the Dock’s file is ${backMs === null ? 'not read' : `read after ${backMs} ms`}, a create ${createMs === null ? 'does not work' : `works after ${createMs} ms`}`,
+      what: 'the kernel makes the disk pool read-only',
+      control: isReadOnly !== null,
+      ...(await comesBack(server, dock.id)),
     })
   } finally {
     await server?.interrupt()
