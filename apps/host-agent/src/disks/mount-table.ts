@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** `device` is the kernel's name of the block device (`loop7`) if the source is one. */
-export type Mounted = { device: string; type: string }
+/** `filesystem` is its `major:minor`. `device` is the kernel's name of the block device (`loop7`) if the source is one. */
+export type Mounted = { filesystem: string; device: string; type: string }
 
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
@@ -12,10 +12,11 @@ const parseMountTable = (text: string): Map<string, Mounted> => {
   const table = new Map<string, Mounted>()
   for (const line of text.split('\n')) {
     const [left, right] = line.split(' - ')
-    const path = left?.split(' ')[4]
+    const [, , filesystem, , path] = left?.split(' ') ?? []
     const [type, source] = right?.split(' ') ?? []
-    if (!path || !type || !source) continue
-    table.set(unescapeOctal(path), { device: unescapeOctal(source).replace(/^\/dev\//, ''), type })
+    if (!filesystem || !path || !type || !source) continue
+    const device = unescapeOctal(source).replace(/^\/dev\//, '')
+    table.set(unescapeOctal(path), { filesystem, device, type })
   }
   return table
 }

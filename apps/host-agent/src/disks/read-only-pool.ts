@@ -31,13 +31,18 @@ export async function unmountReadOnlyPool(options: {
 }): Promise<void> {
   const { poolDir, mountsDir, deadlineMs } = options
   if (!isReadOnlyPool(poolDir)) return
+  const mounts = [...(await readMountTable())]
+  const disks = mounts.filter(([path]) => dirname(path) === mountsDir)
+  const broken = [...disks, ...mounts.filter(([path]) => path === poolDir)]
   const begin = performance.now()
   for (const pid of await findNamespaces()) {
-    const paths = [...(await readMountTable(pid).catch(() => new Map())).keys()]
-    const disks = paths.filter((path) => dirname(path) === mountsDir)
-    // The kernel releases disks a little later, and so do namespaces of sandboxes that are ending.
-    for (const path of [...disks, ...paths.filter((each) => each === poolDir)])
-      while (!(await tryUnmount(pid, path, performance.now() - begin > deadlineMs))) await delay(50)
+    for (const [path, { filesystem }] of broken) {
+      // In another container, something else may be mounted at this path.
+      const isMounted = async () =>
+        (await readMountTable(pid).catch(() => undefined))?.get(path)?.filesystem === filesystem
+      // The kernel releases disks a little later, and so do namespaces of sandboxes that are ending.
+      while (await isMounted()) await unmount(pid, path, performance.now() - begin > deadlineMs)
+    }
   }
 }
 
@@ -56,10 +61,9 @@ const findNamespaces = async (): Promise<string[]> => {
   return [...byNamespace.values(), 'self']
 }
 
-/** Returns true if `path` is no longer mounted in the namespace of the process. If `mustWork`, it throws otherwise. */
-const tryUnmount = async (pid: string, path: string, mustWork: boolean): Promise<boolean> => {
-  const unmount = ['nsenter', [`--mount=/proc/${pid}/ns/mnt`, 'umount', path]] as const
-  if (mustWork) await runCommand(...unmount)
-  if (mustWork || (await tryCommand(...unmount)).code === 0) return true
-  return !(await readMountTable(pid).catch(() => new Map())).has(path)
+/** Unmounts `path` in the namespace of the process, and throws if it `mustWork` and fails. */
+const unmount = async (pid: string, path: string, mustWork: boolean): Promise<void> => {
+  const command = ['nsenter', [`--mount=/proc/${pid}/ns/mnt`, 'umount', path]] as const
+  if (mustWork) await runCommand(...command)
+  else if ((await tryCommand(...command)).code !== 0) await delay(50)
 }
