@@ -88,19 +88,22 @@ test('processes that replace ended ones count as growth', () => {
   expect(see(crowd, dock(300), 5)).toHaveLength(300)
 })
 
-test('a bomb that no longer grows is ended if it costs more than the largest process', () => {
-  const crowd = new Crowd()
-  const outweighing = (count: number, largestMiB: number) =>
-    crowd.outweighing(dock(count), { usedBytes: 500 * mib, largestBytes: largestMiB * mib })
-  expect(outweighing(399, 74)).toEqual([])
-  expect(outweighing(400, 201)).toEqual([])
-  expect(crowd.isBomb).toBe(false)
-  expect(outweighing(400, 200)).toHaveLength(400)
-  expect(crowd.isBomb).toBe(true)
-})
+describe('a bomb that no longer grows', () => {
+  const limits = (largestMiB: number) => ({ memoryBytes: 512 * mib, largestBytes: largestMiB * mib })
 
-test('a few processes never outweigh', () => {
-  expect(new Crowd().outweighing(dock(148), { usedBytes: 10 * mib, largestBytes: 0 })).toEqual([])
+  test('is ended if it has nearly all processes and costs more than the largest one', () => {
+    const crowd = new Crowd()
+    expect(crowd.outweighing(dock(460), limits(74))).toEqual([])
+    expect(crowd.outweighing(dock(480), limits(240))).toEqual([])
+    expect(crowd.isBomb).toBe(false)
+    expect(crowd.outweighing([...named('node', 20, 5000), ...dock(480)], limits(239))).toHaveLength(480)
+    expect(crowd.isBomb).toBe(true)
+  })
+
+  test('is no bomb in a small Dock', () => {
+    const small = { memoryBytes: 128 * mib, largestBytes: 0 }
+    expect(new Crowd().outweighing(dock(140), small)).toEqual([])
+  })
 })
 
 describe('on a slow machine, where a list takes 20 ms', () => {

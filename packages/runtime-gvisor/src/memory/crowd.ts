@@ -23,8 +23,11 @@ const growingMin = 3
 const crowdShareMin = 0.5
 /** Host memory used by a process that uses no memory itself. */
 const costBytes = 2 ** 19
-/** The share of the used memory that the number of a bomb's processes must explain. */
-const costShareMin = 0.4
+/**
+ * The share of a Dock's memory that the number of a bomb's processes must explain. In a Dock of up to 8 GiB, that is nine
+ * of ten processes that its users may have.
+ */
+const costShareMin = 0.45
 
 /** `sizes`: kill the largest process. `watch`: not decided yet. A list: kill these processes of a bomb. */
 export type Verdict = 'sizes' | 'watch' | ListedProcess[]
@@ -96,19 +99,22 @@ export class Crowd {
   }
 
   /**
-   * Returns the processes of a bomb that stopped growing, for example at the limit on processes: their number explains
-   * much of `usedBytes`, and together they cost more than the largest process, which has `largestBytes`. Otherwise [].
-   * Their own sizes do not tell, because they count shared memory in each process.
+   * Returns the processes of a bomb that stopped growing, which is at the limit on processes: their number explains much
+   * of the Dock's memory, and together they cost more than the largest process. Otherwise []. Their own sizes do not tell,
+   * because they count shared memory in each process.
    */
   outweighing(
     processes: readonly ListedProcess[],
-    { usedBytes, largestBytes }: { usedBytes: number; largestBytes: number },
+    { memoryBytes, largestBytes }: { memoryBytes: number; largestBytes: number },
   ): ListedProcess[] {
-    if (processes.length <= processesMax) return []
     const byName = namesOf(processes)
-    const costMin = Math.max(usedBytes * costShareMin, largestBytes)
-    for (const [name, { length }] of byName) if (length * costBytes >= costMin) return this.#met(name, byName)
-    return []
+    const [name, crowd] = [...byName].reduce(
+      (most, each) => (each[1].length > most[1].length ? each : most),
+      ['', []] as [string, ListedProcess[]],
+    )
+    const cost = crowd.length * costBytes
+    const isBomb = cost >= memoryBytes * costShareMin && cost > largestBytes
+    return isBomb && processes.length > processesMax ? this.#met(name, byName) : []
   }
 
   /** Counts a process that the guard killed, because a bomb may have replaced it. */

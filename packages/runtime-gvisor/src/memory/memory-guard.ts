@@ -213,6 +213,7 @@ export class MemoryGuard implements Sharer {
     return new Relief({
       sizes: this.#sizes,
       usedBytes: () => group.usedBytes(),
+      memoryBytes: memoryMiB * mebibyte,
       targetBytes: () =>
         Math.min(memoryMiB * mebibyte * enoughShare, this.#reduction?.toBytes ?? Number.POSITIVE_INFINITY),
       onEnded,

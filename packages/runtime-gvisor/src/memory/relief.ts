@@ -23,6 +23,8 @@ export type SandboxMemory = {
 export type ReliefParts = {
   sizes: ProcessSizes
   usedBytes(): number
+  /** The Dock's memory. */
+  memoryBytes: number
   /** The usage to reach. */
   targetBytes(): number
   /** Called for each killed process. `lineage` is its pid followed by the pids of its ancestors inside. */
@@ -78,19 +80,20 @@ export class Relief {
   }
 
   async #endLargest(sentry: SandboxMemory, listed: readonly ListedProcess[]): Promise<boolean> {
-    const { sizes, targetBytes } = this.#parts
+    const { sizes, targetBytes, memoryBytes } = this.#parts
     const askedBytes = this.#parts.usedBytes()
     const { processes, isWhole } = await sizes.ask(sentry, this.#victims.left(listed), askedBytes)
     // A slow dump contains old sizes. Do not kill other processes for what the largest one has allocated since.
     const usedBytes = Math.min(askedBytes, this.#parts.usedBytes())
+    if (usedBytes > targetBytes()) {
+      const largestBytes = Math.max(...processes.map(({ pid, rssBytes }) => (pid === 1 ? 0 : rssBytes)))
+      const bomb = this.#crowd.outweighing(this.#victims.left(listed), { memoryBytes, largestBytes })
+      await this.#end(sentry, withoutSizes(bomb), listed)
+      if (bomb.length > 0) return true
+    }
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
-    const largestBytes = chosen.victims[0]?.rssBytes ?? 0
-    const left = this.#victims.left(listed)
-    const isFreed = usedBytes <= targetBytes()
-    const bomb = isFreed ? [] : this.#crowd.outweighing(left, { usedBytes, largestBytes })
     // With estimated sizes, kill only one.
-    const largest = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
-    const victims = bomb.length > 0 ? withoutSizes(bomb) : largest
+    const victims = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
     await this.#end(sentry, victims, [...listed, ...processes])
     if (chosen.unexplained || !isWhole) await this.#reduce(sentry)
     this.#pauseBetween(chosen.unexplained)
