@@ -134,10 +134,12 @@ export function createAgent(agentParts: AgentParts) {
     events: parts.events,
     warmPool: watches.warmPool,
     facts,
-    /** Resolves if the disk pool is read-only. Shut down: the next agent mounts it again. */
+    /** Resolves if the disk pool is read-only and has room to be mounted again, which the next agent does. */
     poolIsReadOnly: readOnly.promise,
     /** Prepares the machine, adopts running sandboxes, and removes sandboxes, networks and disks without an owner. */
     recover: async (): Promise<void> => {
+      // Sandboxes keep a read-only pool from being mounted again. They count as dead, and their Docks start again.
+      if (disks.isReadOnly()) for (const handle of await driver.list()) await driver.destroy(handle)
       await Promise.all([disks.recover(), networks.setUp()])
       // Check the pool before any Dock is thawed: on a full pool a Dock would lose its writes.
       await watches.poolRoom.checkRoom()

@@ -52,9 +52,8 @@ const run = async (): Promise<void> => {
   logger.info({ order: orders.present, isReadOnly }, 'host agent is stopping')
   ended.abort()
   await link.catch(() => undefined)
-  if (isReadOnly || orders.present === 'shutdown') await agent.shutdown()
-  if (isReadOnly)
-    throw new Error('the disk pool became read-only: the next agent mounts it again and starts the Docks')
+  if (orders.present === 'shutdown') await agent.shutdown()
+  else if (isReadOnly) throw new Error('the disk pool is read-only: the next agent mounts it again')
 }
 
 if (!compileOnly) {

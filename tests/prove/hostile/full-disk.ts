@@ -58,7 +58,7 @@ export async function fullDisk(report: Report): Promise<void> {
   try {
     await chmod(dataDir, 0o700)
     const port = await freePort()
-    server = await startServer(dataDir, port, { DOCK_WARM_POOL: '0' })
+    server = await startServer(dataDir, port, { DOCK_WARM_POOL: '1' })
     const { client, admin } = server
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept >kept; sync')
@@ -109,9 +109,12 @@ export async function fullDisk(report: Report): Promise<void> {
 
     await fill()
     const isReadOnly = await untilTrue(() => breakPool({ dataDir, port }), fullMs, 500)
+    // The next agent finds the read-only pool and sandboxes that use it.
+    const agent = await processOf('agent', { dataDir, port })
+    if (agent !== null) process.kill(agent, 'SIGKILL')
     await empty()
     report.attack({
-      what: 'the kernel makes the disk pool read-only',
+      what: 'the kernel makes the disk pool read-only, and the agent is killed',
       control: isReadOnly !== null,
       ...(await comesBack(server, dock.id)),
     })

@@ -1,5 +1,5 @@
 /** On a real btrfs pool in a loop file, with a small image made here. Needs root and a kernel with btrfs. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import {
@@ -20,13 +20,14 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { createLogger } from '@dock/foundation'
 import { diskBytesOf } from '@dock/host-protocol'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type DiskPool, NoSpace, NotInPool } from '../docks/host-resources.ts'
 import { NotRegularFile } from './capture-reader.ts'
 import { HostileDisk } from './check-foreign-disk.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 import { createDiskPool } from './disk-pool.ts'
 import type { DiskSystem } from './disk-system.ts'
+import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { preparePool } from './prepare-pool.ts'
 import { DiskTooSmall } from './resize-disk.ts'
@@ -465,6 +466,9 @@ describe('recover', () => {
     await writeFile(join(await dock('a'), 'kept'), 'yes')
     await pool.detach('a')
     expect(pool.isReadOnly()).toBe(false)
+    const other = spawn('unshare', ['--mount', '--propagation', 'private', 'sleep', '600'])
+    onTestFinished(() => void other.kill())
+    await expect.poll(() => readFile(`/proc/${other.pid}/comm`, 'utf8')).toBe('sleep\n')
     run('mount', '-o', 'remount,ro', poolDir)
     expect(pool.isReadOnly()).toBe(true)
     await expect(pool.capture('a', 'c')).rejects.toThrow(NoSpace)
@@ -476,6 +480,7 @@ describe('recover', () => {
     pool = newPool()
     await pool.recover()
     expect(pool.isReadOnly()).toBe(false)
+    expect((await readMountTable(String(other.pid))).get(poolDir)).toMatchObject({ isReadOnly: false })
     expect(existsSync(join(rootPath, 'kept'))).toBe(false)
     await pool.attach('a')
     expect(await readFile(join(rootPath, 'kept'), 'utf8')).toBe('yes')

@@ -4,7 +4,7 @@
  * them are world-readable files, so that an unprivileged reader can be given one.
  */
 import { mkdir, readdir, readFile, rmdir, stat, statfs } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { diskBytesOf } from '@dock/host-protocol'
@@ -23,8 +23,8 @@ import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { createPoolRoom } from './pool-room.ts'
-import { preparePool } from './prepare-pool.ts'
-import { isReadOnlyPool, unmountReadOnlyPool } from './read-only-pool.ts'
+import { poolDevice, preparePool } from './prepare-pool.ts'
+import { isReadOnly, unmountReadOnlyPool } from './read-only-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
 import { writeEntries } from './write-entries.ts'
@@ -66,9 +66,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const marks = createDiskMarks(join(poolDir, 'unneeded'))
 
   const room = createPoolRoom(poolDir, reserveBytes)
-  const isReadOnly = () => isReadOnlyPool(poolDir)
   const demandRoom = (): void => {
-    if (isReadOnly()) throw new NoSpace('the disk pool of this host is read-only')
+    if (isReadOnly(poolDir)) throw new NoSpace('the disk pool of this host is read-only')
     requireRoom(room())
   }
 
@@ -80,7 +79,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     const deadline = Date.now() + releaseDeadlineMs
     for (let mount = await mounted(dockId); mount; mount = await mounted(dockId)) {
       // Nothing can be written to a read-only pool. Its disks are given up, as at a loss of power.
-      if (!isReadOnly()) await system.sync(path)
+      if (!isReadOnly(poolDir)) await system.sync(path)
       try {
         await system.unmount(path)
       } catch (error) {
@@ -239,7 +238,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     removeImage: (name, version) =>
       serial(`arriving ${name}`, async () => removeImage(await kernel(), poolDir, name, version)),
     room,
-    isReadOnly,
+    isReadOnly: () => isReadOnly(poolDir),
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))
     },
@@ -249,13 +248,16 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 
     async recover() {
-      await unmountReadOnlyPool({ poolDir, mountsDir, deadlineMs: releaseDeadlineMs })
       const system = await kernel()
-      await preparePool(dirname(poolDir), { poolDir })
-      await mkdir(mountsDir, { recursive: true, mode: 0o700 })
       for (const path of (await readMountTable()).keys()) {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }
+      const hostDir = dirname(poolDir)
+      const device = await poolDevice(join(hostDir, 'pool.img'))
+      const options = { poolDir, mountsDir, deadlineMs: releaseDeadlineMs }
+      const pids = device ? await unmountReadOnlyPool({ ...options, device: basename(device) }) : []
+      await preparePool(hostDir, { poolDir, pids })
+      await mkdir(mountsDir, { recursive: true, mode: 0o700 })
       resetRcuExpedited()
       if (limitsDirtyMemory) await limitDirtyMemory(logger)
       for (const folder of ['docks', 'captures', 'images', 'variants']) {

@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** `filesystem` is its `major:minor`. `device` is the kernel's name of the block device (`loop7`) if the source is one. */
-export type Mounted = { filesystem: string; device: string; type: string }
+/**
+ * `device` is the kernel's name of the block device (`loop7`) if the source is one. `isReadOnly`: the filesystem takes no
+ * writes, whatever the mount allows.
+ */
+export type Mounted = { device: string; type: string; isReadOnly: boolean }
 
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
@@ -12,11 +15,11 @@ const parseMountTable = (text: string): Map<string, Mounted> => {
   const table = new Map<string, Mounted>()
   for (const line of text.split('\n')) {
     const [left, right] = line.split(' - ')
-    const [, , filesystem, , path] = left?.split(' ') ?? []
-    const [type, source] = right?.split(' ') ?? []
-    if (!filesystem || !path || !type || !source) continue
+    const path = left?.split(' ')[4]
+    const [type, source, options] = right?.split(' ') ?? []
+    if (!path || !type || !source) continue
     const device = unescapeOctal(source).replace(/^\/dev\//, '')
-    table.set(unescapeOctal(path), { filesystem, device, type })
+    table.set(unescapeOctal(path), { device, type, isReadOnly: options?.split(',').includes('ro') === true })
   }
   return table
 }

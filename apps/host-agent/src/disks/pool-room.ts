@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PoolRoom } from '../docks/host-resources.ts'
 import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
+import { isReadOnly } from './read-only-pool.ts'
 
 const gibibyte = 2 ** 30
 /** Metadata needed for 256 MiB of data in 4 KiB pieces, which may still be written after a freeze. */
@@ -27,6 +28,11 @@ export function createPoolRoom(poolDir: string, givenReserve?: number): () => Po
     const below = statfsSync(dirname(poolDir))
     const totalBytes = pool.blocks * pool.bsize
     const reserveBytes = givenReserve ?? Math.max(2 * gibibyte, totalBytes * 0.05)
+    // Nothing can be removed from a read-only pool. Room to mount it again is all that counts.
+    if (isReadOnly(poolDir)) {
+      const freeBytes = isReadOnly(dirname(poolDir)) ? 0 : below.bavail * below.bsize
+      return { totalBytes, freeBytes, reserveBytes }
+    }
     // Read this last: data committed in between is then missed briefly. Counting it twice would freeze Docks needlessly.
     const { unbookedBytes, metadataFreeBytes } = readAllotment()
     const free = [

@@ -17,6 +17,8 @@ const freeMin = 10 * gibibyte
 export type PreparePoolOptions = {
   /** Default `<hostDir>/pool`. */
   poolDir?: string
+  /** Processes in whose mount namespaces the pool is mounted as well. */
+  pids?: readonly string[]
   /** Size of a new pool. Default: {@link defaultPoolSize}. */
   sizeBytes?: number
 }
@@ -55,12 +57,15 @@ const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | u
   await runCommand('mv', ['-T', half, file])
 }
 
-/** Attaches the file, or returns its existing device: a second device for the same file would destroy the filesystem. */
-const attachPoolFile = async (file: string): Promise<string> => {
-  const device = (await runCommand('losetup', ['-n', '-O', 'NAME', '-j', file])).trim().split('\n')[0]
-  if (device) return device.trim()
-  return (await runCommand('losetup', ['-f', '--show', '--direct-io=on', file])).trim()
+/** Returns the loop device of the pool's file (`/dev/loop7`), or undefined if it has none. */
+export async function poolDevice(file: string): Promise<string | undefined> {
+  const devices = await runCommand('losetup', ['-n', '-O', 'NAME', '-j', file])
+  return devices.trim().split('\n')[0]?.trim() || undefined
 }
+
+/** Attaches the file, or returns its existing device: a second device for the same file would destroy the filesystem. */
+const attachPoolFile = async (file: string): Promise<string> =>
+  (await poolDevice(file)) ?? (await runCommand('losetup', ['-f', '--show', '--direct-io=on', file])).trim()
 
 /** Returns the pool's mount point. Throws an error that says what is wrong with the machine. */
 export async function preparePool(hostDir: string, options: PreparePoolOptions = {}): Promise<string> {
@@ -72,7 +77,12 @@ export async function preparePool(hostDir: string, options: PreparePoolOptions =
   if (!(await exists(file))) await makePoolFile(file, hostDir, options.sizeBytes)
   const device = await attachPoolFile(file)
   try {
-    await runCommand('mount', ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async', device, poolDir])
+    for (const pid of [...(options.pids ?? []), String(process.pid)]) {
+      // A mount in one namespace may also appear in others.
+      if ((await readMountTable(pid)).has(poolDir)) continue
+      const how = ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async']
+      await runCommand('mount', ['--namespace', pid, ...how, device, poolDir])
+    }
   } finally {
     // The device is mounted now, so this only marks it for removal after the last unmount.
     await runCommand('losetup', ['-d', device])

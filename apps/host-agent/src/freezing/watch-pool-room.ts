@@ -29,6 +29,7 @@ export function watchPoolRoom(parts: {
   const { disks, freezer, clock, logger, onReadOnly } = parts
 
   let acting: Promise<void> | undefined
+  let wasReadOnly = false
 
   const checkRoom = async (): Promise<void> => {
     const { freeBytes, reserveBytes } = disks.room()
@@ -37,15 +38,17 @@ export function watchPoolRoom(parts: {
     const isFull = freeBytes <= (isGuarding ? reserveBytes * roomAgain : reserveBytes)
     const isUnusable = isFull || isReadOnly
     if (!isUnusable && !isGuarding) return
-    if (isUnusable && !isGuarding) {
-      const what = isReadOnly ? 'read-only' : 'full'
+    if (isReadOnly && !wasReadOnly) {
+      logger.error('the disk pool is read-only: every Dock is frozen until there is room to mount it again')
+    } else if (isUnusable && !isGuarding) {
       logger.error(
         { freeBytes, reserveBytes },
-        `the disk pool is ${what}: every Dock is frozen until there is room`,
+        'the disk pool is full: every Dock is frozen until there is room',
       )
     } else if (!isUnusable) {
       logger.warn({ freeBytes, reserveBytes }, 'the disk pool has room again: the Docks are thawed')
     }
+    wasReadOnly = isReadOnly
     // Repeat this while the guard is on, to retry sandboxes that could not be frozen.
     acting ??= freezer.setGuarding(isUnusable).finally(() => {
       acting = undefined

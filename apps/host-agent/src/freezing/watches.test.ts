@@ -164,9 +164,8 @@ describe('the pool guard', () => {
     await host.agent.poolIsReadOnly
     expect(isFrozen()).toBe(true)
 
-    await host.agent.shutdown()
     const next = await host.startAgent()
-    expect(next.docks.reports()).toEqual([expect.objectContaining({ dockId, state: 'stopped' })])
+    expect(next.docks.reports()).toEqual([expect.objectContaining({ dockId, state: 'dead' })])
     expect(await host.residue()).toMatchObject({ sandboxes: [], attached: [], disks: [dockId] })
   })
 
