@@ -106,6 +106,13 @@ export function createAgent(agentParts: AgentParts) {
       })
     }
   }
+  /** Sandboxes keep a read-only pool from being mounted again. They count as dead, and their Docks start again. */
+  const endSandboxesOfReadOnlyPool = async (): Promise<void> => {
+    const { freeBytes, reserveBytes } = disks.room()
+    if (freeBytes <= reserveBytes)
+      throw new Error('the disk pool is read-only, and the disk below it has no room to mount it again')
+    for (const handle of await driver.list()) await driver.destroy(handle)
+  }
   const precedence = new Precedence()
   const facts = () => readHostFacts(driver, disks, bootId)
   const view: HostView = {
@@ -138,8 +145,7 @@ export function createAgent(agentParts: AgentParts) {
     poolIsReadOnly: readOnly.promise,
     /** Prepares the machine, adopts running sandboxes, and removes sandboxes, networks and disks without an owner. */
     recover: async (): Promise<void> => {
-      // Sandboxes keep a read-only pool from being mounted again. They count as dead, and their Docks start again.
-      if (disks.isReadOnly()) for (const handle of await driver.list()) await driver.destroy(handle)
+      if (disks.isReadOnly()) await endSandboxesOfReadOnlyPool()
       await Promise.all([disks.recover(), networks.setUp()])
       // Check the pool before any Dock is thawed: on a full pool a Dock would lose its writes.
       await watches.poolRoom.checkRoom()

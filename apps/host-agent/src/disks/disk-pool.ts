@@ -255,8 +255,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
       const hostDir = dirname(poolDir)
       const device = await poolDevice(join(hostDir, 'pool.img'))
       const options = { poolDir, mountsDir, deadlineMs: releaseDeadlineMs }
-      const pids = device ? await unmountReadOnlyPool({ ...options, device: basename(device) }) : []
-      await preparePool(hostDir, { poolDir, pids })
+      const namespaces = device ? await unmountReadOnlyPool({ ...options, device: basename(device) }) : []
+      await preparePool(hostDir, { poolDir, namespaces })
       await mkdir(mountsDir, { recursive: true, mode: 0o700 })
       resetRcuExpedited()
       if (limitsDirtyMemory) await limitDirtyMemory(logger)

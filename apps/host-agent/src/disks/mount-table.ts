@@ -11,7 +11,8 @@ export type Mounted = { device: string; type: string; isReadOnly: boolean }
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
-const parseMountTable = (text: string): Map<string, Mounted> => {
+/** Reads the text of a /proc/<pid>/mountinfo. */
+export function parseMountTable(text: string): Map<string, Mounted> {
   const table = new Map<string, Mounted>()
   for (const line of text.split('\n')) {
     const [left, right] = line.split(' - ')

@@ -9,6 +9,9 @@ const gibibyte = 2 ** 30
 /** Metadata needed for 256 MiB of data in 4 KiB pieces, which may still be written after a freeze. */
 const metadataReserveBytes = 64 * 2 ** 20
 
+/** Free space of the disk below with which a read-only pool is mounted again. */
+const mountReserveBytes = gibibyte
+
 /** Returns how much data the free metadata space allows: no limit until the metadata reserve is near. */
 const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number =>
   metadataFreeBytes >= 2 * metadataReserveBytes
@@ -23,16 +26,16 @@ const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number
 export function createPoolRoom(poolDir: string, givenReserve?: number): () => PoolRoom {
   let readAllotment: (() => PoolAllotment) | undefined
   return () => {
-    readAllotment ??= openPoolAllotment(poolDir)
     const pool = statfsSync(poolDir)
     const below = statfsSync(dirname(poolDir))
     const totalBytes = pool.blocks * pool.bsize
     const reserveBytes = givenReserve ?? Math.max(2 * gibibyte, totalBytes * 0.05)
-    // Nothing can be removed from a read-only pool. Room to mount it again is all that counts.
     if (isReadOnly(poolDir)) {
+      // Nothing can be removed from it, so it needs only what mounting it again takes.
       const freeBytes = isReadOnly(dirname(poolDir)) ? 0 : below.bavail * below.bsize
-      return { totalBytes, freeBytes, reserveBytes }
+      return { totalBytes, freeBytes, reserveBytes: Math.min(reserveBytes, mountReserveBytes) }
     }
+    readAllotment ??= openPoolAllotment(poolDir)
     // Read this last: data committed in between is then missed briefly. Counting it twice would freeze Docks needlessly.
     const { unbookedBytes, metadataFreeBytes } = readAllotment()
     const free = [

@@ -6,6 +6,7 @@ import { chmod, mkdir, open, readFile, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import { exists } from './clone-disk.ts'
+import type { MountNamespace } from './mount-namespaces.ts'
 import { readMountTable } from './mount-table.ts'
 
 const gibibyte = 2 ** 30
@@ -17,8 +18,8 @@ const freeMin = 10 * gibibyte
 export type PreparePoolOptions = {
   /** Default `<hostDir>/pool`. */
   poolDir?: string
-  /** Processes in whose mount namespaces the pool is mounted as well. */
-  pids?: readonly string[]
+  /** Other mount namespaces in which the pool is mounted as well. */
+  namespaces?: readonly MountNamespace[]
   /** Size of a new pool. Default: {@link defaultPoolSize}. */
   sizeBytes?: number
 }
@@ -77,12 +78,11 @@ export async function preparePool(hostDir: string, options: PreparePoolOptions =
   if (!(await exists(file))) await makePoolFile(file, hostDir, options.sizeBytes)
   const device = await attachPoolFile(file)
   try {
-    for (const pid of [...(options.pids ?? []), String(process.pid)]) {
-      // A mount in one namespace may also appear in others.
-      if ((await readMountTable(pid)).has(poolDir)) continue
-      const how = ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async']
-      await runCommand('mount', ['--namespace', pid, ...how, device, poolDir])
-    }
+    const mount = ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async', device, poolDir]
+    for (const { path, read } of options.namespaces ?? [])
+      if (!(await read()).has(poolDir)) await runCommand('mount', ['--namespace', path, ...mount])
+    // A mount in another namespace may also appear in this one.
+    if (!(await readMountTable()).has(poolDir)) await runCommand('mount', mount)
   } finally {
     // The device is mounted now, so this only marks it for removal after the last unmount.
     await runCommand('losetup', ['-d', device])
