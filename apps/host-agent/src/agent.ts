@@ -110,7 +110,9 @@ export function createAgent(agentParts: AgentParts) {
   const endSandboxesOfReadOnlyPool = async (): Promise<void> => {
     const { freeBytes, reserveBytes } = disks.room()
     if (freeBytes <= reserveBytes)
-      throw new Error('the disk pool is read-only, and the disk below it has no room to mount it again')
+      throw new Error(
+        'the disk pool is read-only and cannot be mounted again: make room on the disk of the data folder',
+      )
     for (const handle of await driver.list()) await driver.destroy(handle)
   }
   const precedence = new Precedence()

@@ -23,7 +23,7 @@ import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { createPoolRoom } from './pool-room.ts'
-import { poolDevice, preparePool } from './prepare-pool.ts'
+import { poolDevice, poolFile, preparePool } from './prepare-pool.ts'
 import { isReadOnly, unmountReadOnlyPool } from './read-only-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
@@ -253,7 +253,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }
       const hostDir = dirname(poolDir)
-      const device = await poolDevice(join(hostDir, 'pool.img'))
+      const device = await poolDevice(poolFile(hostDir))
       const options = { poolDir, mountsDir, deadlineMs: releaseDeadlineMs }
       const namespaces = device ? await unmountReadOnlyPool({ ...options, device: basename(device) }) : []
       await preparePool(hostDir, { poolDir, namespaces })

@@ -1,8 +1,9 @@
 /** How much space of the disk pool is free, and how much must stay free. */
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PoolRoom } from '../docks/host-resources.ts'
 import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
+import { poolFile } from './prepare-pool.ts'
 import { isReadOnly } from './read-only-pool.ts'
 
 const gibibyte = 2 ** 30
@@ -31,8 +32,9 @@ export function createPoolRoom(poolDir: string, givenReserve?: number): () => Po
     const totalBytes = pool.blocks * pool.bsize
     const reserveBytes = givenReserve ?? Math.max(2 * gibibyte, totalBytes * 0.05)
     if (isReadOnly(poolDir)) {
-      // Nothing can be removed from it, so it needs only what mounting it again takes.
-      const freeBytes = isReadOnly(dirname(poolDir)) ? 0 : below.bavail * below.bsize
+      // Nothing can be removed from it, so it needs only what mounting it again takes. The agent mounts no other device.
+      const canBeMounted = existsSync(poolFile(dirname(poolDir))) && !isReadOnly(dirname(poolDir))
+      const freeBytes = canBeMounted ? below.bavail * below.bsize : 0
       return { totalBytes, freeBytes, reserveBytes: Math.min(reserveBytes, mountReserveBytes) }
     }
     readAllotment ??= openPoolAllotment(poolDir)

@@ -58,6 +58,11 @@ const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | u
   await runCommand('mv', ['-T', half, file])
 }
 
+/** Returns the path of the file that contains the pool. */
+export function poolFile(hostDir: string): string {
+  return join(hostDir, 'pool.img')
+}
+
 /** Returns the loop device of the pool's file (`/dev/loop7`), or undefined if it has none. */
 export async function poolDevice(file: string): Promise<string | undefined> {
   const devices = await runCommand('losetup', ['-n', '-O', 'NAME', '-j', file])
@@ -74,7 +79,7 @@ export async function preparePool(hostDir: string, options: PreparePoolOptions =
   await mkdir(poolDir, { recursive: true, mode: 0o700 })
   if ((await readMountTable()).has(poolDir)) return poolDir
   await requireBtrfs()
-  const file = join(resolve(hostDir), 'pool.img')
+  const file = poolFile(resolve(hostDir))
   if (!(await exists(file))) await makePoolFile(file, hostDir, options.sizeBytes)
   const device = await attachPoolFile(file)
   try {

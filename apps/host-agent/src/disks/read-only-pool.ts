@@ -43,7 +43,7 @@ export async function unmountReadOnlyPool(options: {
   const [ownMounts, ...otherMounts] = await Promise.all([own, ...others].map(mountsOf))
   const pools = [ownMounts, ...otherMounts].flatMap((mounts) => mounts?.filter(isPool) ?? [])
   // An earlier agent may have got no further than its own namespace.
-  if (!pools.some(({ mounted }) => mounted.isReadOnly)) return []
+  if (!isHere && !pools.some(({ mounted }) => mounted.isReadOnly)) return []
   const disks = ownMounts?.filter(({ path }) => dirname(path) === mountsDir) ?? []
   const deadline = performance.now() + deadlineMs
   for (const mount of [...disks, ...pools]) await unmount(mount, deadline)
