@@ -10,14 +10,16 @@ export type MountNamespace = { path: string; read(): Promise<Map<string, Mounted
  * Returns this process's namespace first, then each namespace that another process is in or that an ancestor holds open:
  * the namespace in which the server was started may have no process left.
  */
-export async function findMountNamespaces(): Promise<MountNamespace[]> {
-  const found = new Map<string, MountNamespace>()
+export async function findMountNamespaces(): Promise<[own: MountNamespace, ...others: MountNamespace[]]> {
+  const own = { path: `/proc/${process.pid}/ns/mnt`, read: () => readMountTable() }
+  const others: MountNamespace[] = []
+  const known = new Set([await readlink(own.path)])
   const add = async (path: string, read: MountNamespace['read']): Promise<void> => {
     const id = await readlink(path).catch(() => '')
-    if (!id.startsWith('mnt:') || found.has(id)) return
-    found.set(id, { path, read: () => read().catch(() => new Map()) })
+    if (!id.startsWith('mnt:') || known.has(id)) return
+    known.add(id)
+    others.push({ path, read: () => read().catch(() => new Map()) })
   }
-  await add(`/proc/${process.pid}/ns/mnt`, () => readMountTable())
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
     await add(`/proc/${pid}/ns/mnt`, () => readMountTable(pid))
   for (const pid of await ancestors()) {
@@ -28,7 +30,7 @@ export async function findMountNamespaces(): Promise<MountNamespace[]> {
       )
     }
   }
-  return [...found.values()]
+  return [own, ...others]
 }
 
 const ancestors = async (): Promise<string[]> => {

@@ -34,17 +34,16 @@ export async function unmountReadOnlyPool(options: {
   deadlineMs: number
 }): Promise<MountNamespace[]> {
   const { poolDir, mountsDir, device, deadlineMs } = options
-  const isPool = ({ mounted }: Pick<Mount, 'mounted'>): boolean =>
-    mounted.device === device && mounted.type === 'btrfs'
+  const isPool = ({ mounted }: Mount): boolean => mounted.device === device && mounted.type === 'btrfs'
   const isHere = (await readMountTable()).has(poolDir)
   if (isHere && !isReadOnly(poolDir)) return []
   const [own, ...others] = await findMountNamespaces()
-  if (!own) return []
-  const [ownMounts, ...otherMounts] = await Promise.all([own, ...others].map(mountsOf))
-  const pools = [ownMounts, ...otherMounts].flatMap((mounts) => mounts?.filter(isPool) ?? [])
+  const ownMounts = await mountsOf(own)
+  const otherMounts = (await Promise.all(others.map(mountsOf))).flat()
+  const pools = [...ownMounts, ...otherMounts].filter(isPool)
   // An earlier agent may have got no further than its own namespace.
   if (!isHere && !pools.some(({ mounted }) => mounted.isReadOnly)) return []
-  const disks = ownMounts?.filter(({ path }) => dirname(path) === mountsDir) ?? []
+  const disks = ownMounts.filter(({ path }) => dirname(path) === mountsDir)
   const deadline = performance.now() + deadlineMs
   for (const mount of [...disks, ...pools]) await unmount(mount, deadline)
   return pools.flatMap(({ namespace, path }) => (namespace !== own && path === poolDir ? [namespace] : []))
@@ -56,7 +55,7 @@ const mountsOf = async (namespace: MountNamespace): Promise<Mount[]> =>
 /** The kernel releases disks a little later, and an unmount in one namespace may also happen in others. */
 const unmount = async ({ namespace, path, mounted }: Mount, deadline: number): Promise<void> => {
   const isMounted = async () => (await namespace.read()).get(path)?.device === mounted.device
-  // `--namespace` runs this machine's program, not the one that a container has under that name.
+  // This machine's `umount` enters the namespace itself. After `nsenter`, a container's own program would run as root.
   const command = ['umount', ['--namespace', namespace.path, path]] as const
   while (await isMounted()) {
     if (performance.now() > deadline) await runCommand(...command)

@@ -88,8 +88,10 @@ export class Relief {
     if (usedBytes > targetBytes()) {
       const largestBytes = Math.max(...processes.map(({ pid, rssBytes }) => (pid === 1 ? 0 : rssBytes)))
       const bomb = this.#crowd.outweighing(this.#victims.left(listed), { memoryBytes, largestBytes })
-      await this.#end(sentry, withoutSizes(bomb), listed)
-      if (bomb.length > 0) return true
+      if (bomb.length > 0) {
+        await this.#end(sentry, withoutSizes(bomb), listed)
+        return true
+      }
     }
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
     // With estimated sizes, kill only one.
