@@ -43,7 +43,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
 
     fingerprint: async () => ({ driver: 'fake', version: '1', detail: {} }),
     start: async (spec) => {
-      await enter('start')
+      await enter('start', spec.dockId)
       started.push(spec)
       const { dockId, generation } = spec
       const handle: SandboxHandle = { driver: 'fake', version: 1, dockId, generation, data: {} }
@@ -53,7 +53,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     recover: async (handle) => (machine.has(handle) ? 'running' : 'gone'),
     wait: async (handle) => (machine.has(handle) ? find(handle).dead : undefined),
     exec: async (handle, request) => {
-      await Promise.race([enter('exec'), find(handle).dead])
+      await Promise.race([enter('exec', handle.dockId), find(handle).dead])
       const sandbox = await awake(handle)
       executed.push(request)
       const reference = { pid: executed.length, mark: `mark-${executed.length}` }
@@ -65,7 +65,11 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       try {
         request.onStarted?.(reference)
         await Promise.race([request.input, sandbox.dead])
-        const result = await Promise.race([run(machine, request), killed.promise, sandbox.dead])
+        const result = await Promise.race([
+          run(machine, handle.dockId, request),
+          killed.promise,
+          sandbox.dead,
+        ])
         find(handle)
         const { exitCode, output } =
           typeof result === 'object' ? result : { exitCode: killedExitCode, output: '' }
@@ -79,24 +83,24 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       }
     },
     destroy: async (handle) => {
-      await enter('destroy')
+      await enter('destroy', handle.dockId)
       machine.end(handle)
     },
     list: async () => machine.list(),
     freeze: async (handle) => {
-      await enter('freeze')
+      await enter('freeze', handle.dockId)
       freeze(find(handle))
       frozen.add(handle.dockId)
     },
     thaw: async (handle) => {
-      await enter('thaw')
+      await enter('thaw', handle.dockId)
       const sandbox = find(handle)
       sandbox.frozen?.thaw()
       sandbox.frozen = undefined
       frozen.delete(handle.dockId)
     },
     processes: async (handle) => {
-      await enter('processes')
+      await enter('processes', handle.dockId)
       await awake(handle)
       const own = { pid: 1, parentPid: 0, uid: 0, name: 's6-ipcserverd', isPlatform: true }
       const others = (machine.processes.get(handle.dockId) ?? []).map((name, index) => ({
@@ -150,12 +154,12 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     waitForExec: async (handle, reference) => {
       rejoined.push(reference)
       const exitCode = commands.get(reference.mark)?.exitCode
-      await enter('waitForExec')
+      await enter('waitForExec', handle.dockId)
       await awake(handle)
       return exitCode
     },
     abandonedExecs: async (handle) => {
-      await enter('abandonedExecs')
+      await enter('abandonedExecs', handle.dockId)
       await awake(handle)
       return commandsOf(handle).flatMap((each) => (each.starter === starter ? [] : [each.reference]))
     },
@@ -173,10 +177,10 @@ const freeze = (sandbox: FakeSandbox): void => {
   sandbox.frozen = { thawed, thaw }
 }
 
-const run = async ({ enter }: FakeMachine, { argv }: ExecRequest) => {
+const run = async ({ enter }: FakeMachine, dockId: string, { argv }: ExecRequest) => {
   const script = argv.at(-1) ?? ''
   if (script.startsWith('sleep ')) return new Promise<never>(() => undefined)
-  await enter('execEnd')
+  await enter('execEnd', dockId)
   const exit = /^exit (\d+)$/.exec(script)
   if (exit) return { exitCode: Number(exit[1]), output: '' }
   const echo = /^echo (.*)$/.exec(script)

@@ -58,8 +58,8 @@ export type FakeControls = {
   readonly terminals: readonly FakeTerminal[]
   /** Ids of the Docks whose sandbox is frozen. */
   readonly frozen: ReadonlySet<string>
-  /** Makes the next call of this name throw the error. */
-  failNext(call: FakeCall, error: Error): void
+  /** Makes the next call of this name throw the error: in any Dock, or only in this one. */
+  failNext(call: FakeCall, error: Error, dockId?: string): void
   /** Makes calls of this name wait until the returned function is called. */
   hold(call: FakeCall): () => void
   /** Sets the program names of the sandbox's processes besides those of the platform. */
@@ -84,7 +84,7 @@ const keyOf = ({ dockId, generation }: Pick<SandboxHandle, 'dockId' | 'generatio
 export function createFakeMachine() {
   const sandboxes = new Map<string, FakeSandbox>()
   const frozen = new Set<string>()
-  const failures = new Map<FakeCall, Error>()
+  const failures = new Map<FakeCall, { error: Error; dockId: string | undefined }>()
   const gates = new Map<FakeCall, Promise<void>>()
   const held: FakeCall[] = []
   const find = (handle: SandboxHandle): FakeSandbox => {
@@ -116,14 +116,16 @@ export function createFakeMachine() {
     /** Running processes with streams, by mark. */
     localProcesses: new Map<string, LocalProcess>(),
     /** Waits while the call is held. Throws the error of `failNext`. */
-    enter: async (call: FakeCall): Promise<void> => {
+    enter: async (call: FakeCall, dockId: string): Promise<void> => {
       if (gates.has(call)) held.push(call)
       await gates.get(call)
-      const error = failures.get(call)
+      const failure = failures.get(call)
+      if (!failure || (failure.dockId ?? dockId) !== dockId) return
       failures.delete(call)
-      if (error) throw error
+      throw failure.error
     },
-    failNext: (call: FakeCall, error: Error): void => void failures.set(call, error),
+    failNext: (call: FakeCall, error: Error, dockId?: string): void =>
+      void failures.set(call, { error, dockId }),
     hold: (call: FakeCall): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>()
       gates.set(call, promise)
