@@ -256,7 +256,7 @@ describe('a claim', () => {
 
   test('with only a host name ignores how the waiting tar ends', async () => {
     const { dockId } = await filled()
-    host.driver.failNext('execEnd', new Error('no tar'), dockId)
+    host.driver.failNext('execEnd', new Error('no tar'), { dockId, program: '/bin/tar' })
     await claim(dockId, 'my-own')
     expect(host.driver.renamed.get(dockId)).toBe('my-own')
     expect((await host.residue()).sandboxes).toContain(`${dockId}/0`)
@@ -277,7 +277,7 @@ describe('a claim', () => {
 
   test('boots another sandbox if the warm one does not accept its variables, and never offers that one again', async () => {
     const { dockId, hostname } = await filled()
-    host.driver.failNext('execEnd', new Error('no tar'), dockId)
+    host.driver.failNext('execEnd', new Error('no tar'), { dockId, program: '/bin/tar' })
     await claim(dockId, hostname, { env: { A: 'b' } })
     expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
     expect(warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)

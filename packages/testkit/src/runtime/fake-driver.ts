@@ -180,7 +180,7 @@ const freeze = (sandbox: FakeSandbox): void => {
 const run = async ({ enter }: FakeMachine, dockId: string, { argv }: ExecRequest) => {
   const script = argv.at(-1) ?? ''
   if (script.startsWith('sleep ')) return new Promise<never>(() => undefined)
-  await enter('execEnd', dockId)
+  await enter('execEnd', dockId, argv[0])
   const exit = /^exit (\d+)$/.exec(script)
   if (exit) return { exitCode: Number(exit[1]), output: '' }
   const echo = /^echo (.*)$/.exec(script)

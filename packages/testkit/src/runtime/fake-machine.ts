@@ -22,6 +22,9 @@ export type FakeCall =
   | 'thaw'
   | 'processes'
 
+/** `program` is that of a command, otherwise undefined. */
+type CallTarget = { dockId: string; program?: string | undefined }
+
 export type FakeSandbox = {
   handle: SandboxHandle
   die: () => void
@@ -58,8 +61,8 @@ export type FakeControls = {
   readonly terminals: readonly FakeTerminal[]
   /** Ids of the Docks whose sandbox is frozen. */
   readonly frozen: ReadonlySet<string>
-  /** Makes the next call of this name throw the error: in any Dock, or only in this one. */
-  failNext(call: FakeCall, error: Error, dockId?: string): void
+  /** Makes the next call of this name throw the error: any call, or `only` the one for this Dock and program. */
+  failNext(call: FakeCall, error: Error, only?: CallTarget): void
   /** Makes calls of this name wait until the returned function is called. */
   hold(call: FakeCall): () => void
   /** Sets the program names of the sandbox's processes besides those of the platform. */
@@ -84,7 +87,7 @@ const keyOf = ({ dockId, generation }: Pick<SandboxHandle, 'dockId' | 'generatio
 export function createFakeMachine() {
   const sandboxes = new Map<string, FakeSandbox>()
   const frozen = new Set<string>()
-  const failures = new Map<FakeCall, { error: Error; dockId: string | undefined }>()
+  const failures = new Map<FakeCall, { error: Error; only: CallTarget | undefined }>()
   const gates = new Map<FakeCall, Promise<void>>()
   const held: FakeCall[] = []
   const find = (handle: SandboxHandle): FakeSandbox => {
@@ -116,16 +119,17 @@ export function createFakeMachine() {
     /** Running processes with streams, by mark. */
     localProcesses: new Map<string, LocalProcess>(),
     /** Waits while the call is held. Throws the error of `failNext`. */
-    enter: async (call: FakeCall, dockId: string): Promise<void> => {
+    enter: async (call: FakeCall, dockId: string, program?: string): Promise<void> => {
       if (gates.has(call)) held.push(call)
       await gates.get(call)
       const failure = failures.get(call)
-      if (!failure || (failure.dockId ?? dockId) !== dockId) return
+      const only = failure?.only
+      if (!failure || (only && (only.dockId !== dockId || only.program !== program))) return
       failures.delete(call)
       throw failure.error
     },
-    failNext: (call: FakeCall, error: Error, dockId?: string): void =>
-      void failures.set(call, { error, dockId }),
+    failNext: (call: FakeCall, error: Error, only?: CallTarget): void =>
+      void failures.set(call, { error, only }),
     hold: (call: FakeCall): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>()
       gates.set(call, promise)

@@ -156,7 +156,12 @@ export const githubTriggers: GithubTriggers = {
     not_found: (fixture) => startRun(fixture, 'acme/not-linked'),
     conflict: async (fixture) => {
       const { repo, issueNumber } = await linkNew(fixture)
-      await startRun(fixture, repo, issueNumber)
+      // A Run that was started here may already have failed for want of a host.
+      const earlier = await waitingRun(fixture)
+      await sql`update runs set (repository_id, issue_number) = (select repository_id, ${issueNumber}::int
+        from github_repositories where full_name = ${repo}) where id = ${earlier}`.execute(
+        fixture.server.database.db,
+      )
       return startRun(fixture, repo, issueNumber)
     },
     fast_run_disabled: startFast,
