@@ -238,7 +238,6 @@ describe('a claim', () => {
 
   test('with another host name and variables needs one more command, and passes them in no arguments', async () => {
     const { dockId } = await filled()
-    const waiting = host.driver.executed.filter(({ argv }) => argv[0] === '/bin/tar')
     const ran = host.driver.executed.length
     await claim(dockId, 'my-own', { env: { TOKEN: "it's secret" } })
     // The next sandbox of the warm pool may already run its waiting tar and its first login shell.
@@ -248,6 +247,7 @@ describe('a claim', () => {
     expect(more).toEqual([])
     expect(host.driver.renamed.get(dockId)).toBe('my-own')
     expect(renaming).toMatchObject({ uid: 0, env: { DOCK_HOSTNAME: 'my-own' } })
+    const waiting = host.driver.executed.filter(({ argv }) => argv[0] === '/bin/tar')
     const given = await Promise.race(waiting.map(({ input }) => input))
     expect(String(given)).toContain(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
     expect(JSON.stringify(waiting.map(({ argv }) => argv))).not.toContain('secret')
