@@ -23,6 +23,8 @@ const exec = (command: string) =>
 const abandon = async (): Promise<void> => {
   exec('sleep 1000').catch(() => undefined)
   await expect.poll(() => host.driver.executed).toHaveLength(1)
+  // Otherwise the Dock counts as idle, and freezes before the next agent has ended the command.
+  host.driver.setProcesses(dockId, ['sleep'])
   host.agent = await host.startAgent()
 }
 
