@@ -350,7 +350,7 @@ describe('the next agent', () => {
     dock()
       .stop(stop)
       .catch(() => undefined)
-    await expect.poll(() => host.driver.executed.at(-1)?.argv).toEqual(['/bin/sync'])
+    await expect.poll(() => host.driver.held).toEqual(['freeze'])
     host.agent = await host.startAgent()
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'stopped', ended: 'ordered' }])
     expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
