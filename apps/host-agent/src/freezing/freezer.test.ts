@@ -21,7 +21,7 @@ beforeEach(async () => {
   freezer.adopt(two, { isNew: true })
 })
 
-const failNextFreeze = () => driver.failNext('freeze', new Error('no cgroup'))
+const failNextFreeze = () => driver.failNext('freeze', new Error('no cgroup'), { dockId: 'one' })
 
 describe('a sandbox', () => {
   test('is frozen as long as one cause is left', async () => {
