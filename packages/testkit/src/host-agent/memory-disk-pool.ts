@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { NotRegularFile } from '@dock/host-agent/src/disks/capture-reader.ts'
 import { type DiskPool, NotInPool, requireRoom } from '@dock/host-agent/src/docks/host-resources.ts'
+import { fakeDelay } from '../fake-delay.ts'
 
 export type MemoryDiskPool = DiskPool & {
   readonly attached: ReadonlySet<string>
@@ -37,6 +38,8 @@ export function createMemoryDiskPool(
   const failures = new Map<string, Error>()
   const hanging = new Map<string, () => void>()
   const step = async (call: keyof DiskPool): Promise<void> => {
+    const delay = fakeDelay()
+    if (delay) await delay
     const reached = hanging.get(call)
     hanging.delete(call)
     reached?.()

@@ -7,6 +7,7 @@ import {
   type SandboxSpec,
   type SandboxUsage,
 } from '@dock/runtime'
+import { fakeDelay } from '../fake-delay.ts'
 import type { FakeTerminal } from './fake-terminal.ts'
 import type { LocalProcess } from './local-process.ts'
 
@@ -121,6 +122,9 @@ export function createFakeMachine() {
     /** Waits while the call is held. Throws the error of `failNext`. */
     enter: async (call: FakeCall, dockId: string, program?: string): Promise<void> => {
       if (gates.has(call)) held.push(call)
+      // A command is recorded in the order in which commands begin.
+      const delay = call === 'exec' ? undefined : fakeDelay()
+      if (delay) await delay
       await gates.get(call)
       const failure = failures.get(call)
       const only = failure?.only
