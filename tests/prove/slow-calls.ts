@@ -1,7 +1,8 @@
 /**
  * script/prove slow-calls [share, 0.1] [milliseconds, 30] [file …]: runs the quick tests while that share of all calls of
- * files, of the database and of fakes takes up to so many milliseconds longer. It finds tests that rely on the order in
- * which steps end by chance. A test that makes thousands of calls one after another may reach its timeout.
+ * files, of the database, and of the fake runtime and disk pool takes up to so many milliseconds longer. It finds tests
+ * that rely on the order in which steps end by chance. A test that makes thousands of calls one after another may reach
+ * its timeout.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

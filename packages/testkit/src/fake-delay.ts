@@ -1,6 +1,6 @@
 /**
- * How long calls of fakes take. `script/prove slow-calls` sets the function before Vitest loads the fakes, and thus as a
- * global; otherwise calls take no time.
+ * How long calls of the fake runtime and of the fake disk pool take: no time, unless `script/prove slow-calls` says so. It
+ * does so before Vitest loads this module a second time, so the two share a global.
  */
 const key = Symbol.for('dock.fake-delay')
 const shared = globalThis as { [key]?: () => Promise<void> }

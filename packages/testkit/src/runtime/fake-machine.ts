@@ -23,7 +23,7 @@ export type FakeCall =
   | 'thaw'
   | 'processes'
 
-/** `program` is that of a command, otherwise undefined. */
+/** For `execEnd`, `program` must be that of the command. Other calls have none. */
 type CallTarget = { dockId: string; program?: string | undefined }
 
 export type FakeSandbox = {
@@ -62,7 +62,7 @@ export type FakeControls = {
   readonly terminals: readonly FakeTerminal[]
   /** Ids of the Docks whose sandbox is frozen. */
   readonly frozen: ReadonlySet<string>
-  /** Makes the next call of this name throw the error: any call, or `only` the one for this Dock and program. */
+  /** Makes the next call of this name throw the error: any call, or `only` one of this Dock and program. */
   failNext(call: FakeCall, error: Error, only?: CallTarget): void
   /** Makes calls of this name wait until the returned function is called. */
   hold(call: FakeCall): () => void

@@ -156,7 +156,7 @@ export const githubTriggers: GithubTriggers = {
     not_found: (fixture) => startRun(fixture, 'acme/not-linked'),
     conflict: async (fixture) => {
       const { repo, issueNumber } = await linkNew(fixture)
-      // A Run that was started here may already have failed for want of a host.
+      // A Run that is started here may end before the second start.
       const earlier = await waitingRun(fixture)
       await sql`update runs set (repository_id, issue_number) = (select repository_id, ${issueNumber}::int
         from github_repositories where full_name = ${repo}) where id = ${earlier}`.execute(
