@@ -21,9 +21,20 @@ const runOnHost = promisify(execFile)
 const programs = new URL('support/isolation/', import.meta.url).pathname
 const programText = (name: string): string => readFileSync(programs + name, 'utf8')
 
+/** Returns an address in 10.0.0.0/8 that is in no subnet of a host agent: each chooses a random /16. */
+const findLanAddress = async (): Promise<string> => {
+  for (let part = 0; part <= 255; part += 1) {
+    const address = `10.${part}.7.7`
+    const { stdout } = await runOnHost('ip', ['-json', '-4', 'route', 'show', 'match', address])
+    const routes = JSON.parse(stdout.trim() || '[]') as { dst: string }[]
+    if (routes.every(({ dst }) => dst === 'default')) return address
+  }
+  throw new Error('every /16 of 10.0.0.0/8 has a route on this machine')
+}
+
 const number = 100 + (process.pid % 100)
 const [open4, open6] = [`198.51.100.${number}`, '2001:db8:77::77']
-const lan = ['10.201.7.7', '172.20.7.7', '192.168.77.7', 'fd77:77::77']
+const lan = [await findLanAddress(), '172.20.7.7', '192.168.77.7', 'fd77:77::77']
 /** Metadata services: Amazon and most others (IPv4 and IPv6), Alibaba, Azure, Oracle. */
 const metadata = ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']
 

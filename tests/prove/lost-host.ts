@@ -62,7 +62,7 @@ const log = () => readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8
 const isCopied = async (snapshotId: string): Promise<boolean> =>
   (await log()).split('\n').some((line) => line.includes('Snapshot copied') && line.includes(snapshotId))
 const second = async () =>
-  (await client.call('listHosts', {})).find(({ address }) => address.startsWith('10.254.2.'))
+  (await client.call('listHosts', {})).find(({ address }) => address.startsWith('198.19.2.'))
 /** Lists the Docks whose disks are mounted on the second machine. */
 const mounted = async (): Promise<string[]> =>
   readdir(`/proc/${await agentOf(hostDir)}/root${hostDir}/host/mounts`).catch(() => [])

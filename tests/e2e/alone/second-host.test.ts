@@ -42,11 +42,11 @@ afterAll(async () => {
 const patiently = { timeout: 90_000, interval: 200 }
 const hosts = () => server.client.call('listHosts', {})
 const stateOfSecond = async () =>
-  (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))?.state
+  (await hosts()).find(({ address }) => address.startsWith('198.19.1.'))?.state
 
 /** Creates a Dock on the second host. Placement picks randomly between empty hosts, so this retries. */
 const createThere = async (name: string) => {
-  const second = (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))
+  const second = (await hosts()).find(({ address }) => address.startsWith('198.19.1.'))
   for (let attempt = 0; attempt < 40; attempt++) {
     const dock = await createDock(server, { name: `${name}-${attempt}` })
     if (dock.hostId === second?.id) return dock

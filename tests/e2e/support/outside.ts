@@ -17,7 +17,8 @@ export type Outside = {
 export async function createOutside(number: number, addresses: readonly string[]): Promise<Outside> {
   const namespace = `dock-outside-${number}`
   const [here, there] = [`docko${number}a`, `docko${number}b`]
-  const cable = `10.253.${number}`
+  // From the range for benchmarks (RFC 2544), in which no host agent on this machine chooses its Docks' subnet.
+  const cable = `198.18.${number}`
   const children: ChildProcess[] = []
   const remove = async (): Promise<void> => {
     const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)))

@@ -28,7 +28,8 @@ export type RunningHost = {
 export async function createMachine(number: number): Promise<Machine> {
   const name = `dock-machine-${number}`
   const [here, there] = [`dockm${number}a`, `dockm${number}b`]
-  const network = `10.254.${number}`
+  // From the range for benchmarks (RFC 2544), in which no host agent on this machine chooses its Docks' subnet.
+  const network = `198.19.${number}`
   const remove = async (): Promise<void> => {
     await run('ip', ['link', 'delete', here]).catch(() => undefined)
     await run('ip', ['netns', 'delete', name]).catch(() => undefined)
