@@ -1,4 +1,7 @@
-/** How the host agent is started and stopped: as root, in the machine's own mount namespace. */
+/**
+ * How the host agent is started and stopped: as root. Its launcher starts in the machine's own mount namespace, and pins one
+ * for the agent.
+ */
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import { inOuterNamespace } from './outer-namespace.ts'

@@ -1,7 +1,7 @@
 /**
  * The only place that freezes and thaws sandboxes. A sandbox is frozen while at least one cause holds it. Causes: `warm` (it
- * waits for a claim), `idle` (nothing of its user runs), `stop` (its final capture is being made). In addition the pool
- * guard freezes every sandbox of the host while the disk pool is full.
+ * waits for a claim), `idle` (only the platform's processes run), `stop` (its final capture is being made). In addition the
+ * pool guard freezes every sandbox of the host while the disk pool is full.
  */
 import type { Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'

@@ -1,6 +1,6 @@
 /**
- * Connections to Docks as CONNECT streams. They all use the bulk link, so that their traffic delays no heartbeat and no
- * command.
+ * Connections to Docks as CONNECT streams on the bulk link, so that their traffic delays no heartbeat and no command. The
+ * bytes of ports and processes go beside the link if the agent can dial back.
  */
 
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,7 @@
-/** A connector issues short-lived tokens for single repositories. The tokens never enter the Dock. */
+/**
+ * A connector issues short-lived tokens, for a single repository where the provider can narrow them. The tokens never enter
+ * the Dock.
+ */
 import type { GitProvider } from '@dock/contract'
 import type { GitAccess } from './git-policy.ts'
 
@@ -14,7 +17,7 @@ export type GitCredential = { username: string; password: string }
 
 export type Connector = {
   /**
-   * Returns a credential for this repository, or null if the organization has no access to it. Throws
+   * Returns a credential that reaches this repository, or null if the organization has no access to it. Throws
    * {@link ProviderUnavailable}.
    */
   tokenFor(
