@@ -1,7 +1,7 @@
 /** Tests with real namespaces and packets. Plain processes in a Dock's namespace act as its sandbox. Requires root. */
 import { createSocket } from 'node:dgram'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -393,6 +393,61 @@ test('the next agent takes over the Docks, and destroy and tearDown leave nothin
   expect(await second.list()).toEqual([])
   await second.tearDown()
   expect(await traces(own.instance, own.subnetFile)).toEqual([])
+})
+
+describe('the file of the subnet', () => {
+  const own = () => ({ ...options(), instance: `${folder}/5`, subnetFile: join(folder, '5.json'), spares: 0 })
+  const stored = async (): Promise<unknown> => JSON.parse(await readFile(own().subnetFile, 'utf8'))
+  const addressAfterStart = async (): Promise<string> => {
+    const networks = createNetworks(own())
+    await networks.setUp()
+    const dock = newUuid()
+    try {
+      return (await networks.create(dock)).ip
+    } finally {
+      await networks.destroy(dock)
+      await networks.tearDown()
+    }
+  }
+
+  test('gives the subnet that an operator wrote', async () => {
+    const subnet = '172.30.0.0/16'
+    await writeFile(own().subnetFile, JSON.stringify({ instance: own().instance, subnet: '172.30.9.9/16' }))
+    expect(await addressAfterStart()).toMatch(/^172\.30\./)
+    expect(await stored()).toEqual({ instance: own().instance, subnet })
+  })
+
+  test.each([
+    ['is not JSON', '172.30.0.0/16'],
+    ['is empty', ''],
+    ['has no /16', (instance: string) => JSON.stringify({ instance, subnet: '172.30.0.0/20' })],
+    ['belongs to another instance', JSON.stringify({ instance: '/elsewhere', subnet: '172.30.0.0/16' })],
+  ])('is replaced if it %s', async (_, written) => {
+    const { instance, subnetFile } = own()
+    await writeFile(subnetFile, typeof written === 'string' ? written : written(instance))
+    expect(await addressAfterStart()).toMatch(/^10\./)
+    expect(await stored()).toEqual({ instance, subnet: expect.stringMatching(/^10\.\d+\.0\.0\/16$/) })
+  })
+
+  test('is written again from the addresses of the Docks if it is damaged', async () => {
+    const first = createNetworks(own())
+    await first.setUp()
+    const dock = newUuid()
+    const made = await first.create(dock)
+    const before = await stored()
+    await first.tearDown()
+    await writeFile(own().subnetFile, '{"instance":')
+    const second = createNetworks(own())
+    await second.setUp()
+    try {
+      expect(second.find(dock)).toEqual(made)
+      expect(await reaches(made, server4, 7001)).toBe(true)
+      expect(await stored()).toEqual(before)
+    } finally {
+      await second.destroy(dock)
+      await second.tearDown()
+    }
+  })
 })
 
 describe('a separate instance', () => {

@@ -12,7 +12,7 @@ import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.t
 import { enableForwarding } from './enable-forwarding.ts'
 import { defaultNetworkLimits, filterRules, interfaceFamily, type NetworkLimits } from './filter-rules.ts'
 import { guardRules, type RuleGuard } from './guard-rules.ts'
-import { readHostRoutes } from './host-routes.ts'
+import { readHostRoutes, readOwnSubnet } from './host-routes.ts'
 import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
 import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
@@ -20,12 +20,10 @@ import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
 export type NetworksOptions = {
   /** Distinguishes this agent from others on the machine, for example the path of its host folder. */
   instance: string
-  /** File that stores the chosen subnet for the next start. */
+  /** File that stores the chosen subnet for the next start. An operator may write it before the first start. */
   subnetFile: string
   logger: Logger
-  /** A /16 for the Docks, for example `10.9.0.0/16`. By default a free one is chosen. */
-  subnet?: string
-  /** Private ranges that Docks may reach. */
+  /** Private ranges that Docks may reach. Only tests open some. */
   allowedEgress?: readonly Cidr[]
   limits?: NetworkLimits
   /** How many spare namespaces are kept ready. */
@@ -33,6 +31,17 @@ export type NetworksOptions = {
 }
 
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
+
+/** An unreadable file must not end the agent: the supervisor would restart it for ever. */
+const parseSubnetRecord = (text: string, instance: string): Cidr | undefined => {
+  try {
+    const record = subnetRecord.parse(JSON.parse(text))
+    const subnet = record.instance === instance ? parseCidr(record.subnet) : undefined
+    return subnet?.bits === 16 ? subnet : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Returns the five hex digits that are part of the names of everything the instance creates on the machine. */
 export function instanceTag(instance: string): string {
@@ -112,23 +121,32 @@ export function createNetworks(options: NetworksOptions): Networks {
     held.delete(slot)
   }
 
-  /** Returns the configured subnet, or the previous one if it is still free or in use by Docks, or a new one. */
+  /** Returns the subnet in the file, or undefined if there is none that this instance can use. */
+  const readSubnetFile = async (): Promise<Cidr | undefined> => {
+    const text = await readFile(subnetFile, 'utf8').catch(() => undefined)
+    if (text === undefined) return undefined
+    const known = parseSubnetRecord(text, instance)
+    if (!known)
+      logger.warn(
+        { subnetFile, instance },
+        'ignoring the file of the subnet: it must be JSON with this instance and a "subnet" such as 10.9.0.0/16',
+      )
+    return known
+  }
+
+  /** Returns the previous subnet if Docks use it or it is still free, or a new one. */
   const settleSubnet = async (hasDocks: boolean): Promise<Cidr> => {
-    const text = await readFile(subnetFile, 'utf8').catch(() => '{}')
-    const record = subnetRecord.safeParse(JSON.parse(text))
-    const kept = record.success && record.data.instance === instance ? record.data.subnet : undefined
+    const known = (await readSubnetFile()) ?? (hasDocks ? await readOwnSubnet(prefix) : undefined)
+    const kept = known && formatCidr(known)
     const routes = await readHostRoutes(prefix, kept)
     mtu = routes.mtu
     const taken = [...routes.taken, ...allowedEgress]
-    if (options.subnet !== undefined) {
-      const wanted = parseCidr(options.subnet)
-      if (wanted?.bits !== 16) throw new Error(`${options.subnet} is not a /16`)
-      return wanted
+    const isUsable = known && (hasDocks || !taken.some((range) => overlaps(known, range)))
+    if (kept && !isUsable) {
+      logger.warn({ subnetFile, subnet: kept }, 'another network overlaps the subnet; choosing another one')
+      await tryCommand('ip', ['route', 'delete', 'blackhole', kept])
     }
-    const known = kept === undefined ? undefined : parseCidr(kept)
-    if (known && (hasDocks || !taken.some((range) => overlaps(known, range)))) return known
-    if (kept !== undefined) await tryCommand('ip', ['route', 'delete', 'blackhole', kept])
-    const subnet = chooseSubnet(Number.parseInt(tag, 16), taken)
+    const subnet = isUsable ? known : chooseSubnet(Number.parseInt(tag, 16), taken)
     await writeFileDurably(subnetFile, JSON.stringify({ instance, subnet: formatCidr(subnet) }))
     return subnet
   }

@@ -37,7 +37,7 @@ export type FilterOptions = {
   nameserver: string
   /** Networks that this host is attached to. They are closed even if their addresses are public. */
   neighbours: readonly Cidr[]
-  /** Ranges that the operator opens, although they are in a closed range. */
+  /** Ranges that are open although they are in a closed range. Only tests have some. */
   allowed: readonly Cidr[]
   limits: NetworkLimits
 }
@@ -58,7 +58,7 @@ export const defaultNetworkLimits: NetworkLimits = {
 
 /** Sets in which the rules count connections and packets of each Dock. */
 export const countingSets = ['tcp_open', 'other_open', 'begun', 'names']
-/** Sets of address ranges. They depend on the host's networks and the operator's settings. */
+/** Sets of address ranges. They depend on the host's networks and the options. */
 export const rangeSets = ['closed', 'allowed']
 
 /** Scripts for `nft -f`, each one transaction. */

@@ -53,3 +53,14 @@ export async function readHostRoutes(ownInterfaces: string, ownSubnet?: string):
     mtu: Math.min(1500, links.find(({ ifname }) => ifname === outward)?.mtu ?? 1500),
   }
 }
+
+/** Returns the /16 of the Docks' gateways on this instance's interfaces, or undefined if there are none. */
+export async function readOwnSubnet(ownInterfaces: string): Promise<Cidr | undefined> {
+  const links = await readJson<{ ifname?: string; addr_info?: { local?: string }[] }>([
+    '-4',
+    'address',
+    'show',
+  ])
+  const gateway = links.find(({ ifname }) => ifname?.startsWith(ownInterfaces))?.addr_info?.[0]?.local
+  return gateway === undefined ? undefined : parseCidr(`${gateway}/16`)
+}

@@ -41,7 +41,7 @@ export function overlaps(one: Cidr, other: Cidr): boolean {
   return one.base < other.base + sizeOf(other) && other.base < one.base + sizeOf(one)
 }
 
-/** Parses the ranges in an operator's comma-separated list. Throws an error that names an entry which is not a range. */
+/** Parses the ranges in a comma-separated list. Throws an error that names an entry which is not a range. */
 export function parseCidrList(text: string): Cidr[] {
   return text
     .split(',')
