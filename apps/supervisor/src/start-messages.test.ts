@@ -44,7 +44,7 @@ const withPortTaken = async (work: (port: string) => void): Promise<void> => {
 
 it('reports a disk with too little space for a first start', () => {
   const { code, said } = start(disk('100m'))
-  expect(said).toMatch(/only \d+ MiB are free at .* needs 6144: free some, or set DOCK_DATA_DIR/)
+  expect(said).toMatch(/only \d+ MiB are free at .* needs 10240: free some, or set DOCK_DATA_DIR/)
   expect(code).toBe(1)
 })
 

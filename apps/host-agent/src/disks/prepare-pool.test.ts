@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { limits } from '@dock/contract'
 import { expect, it } from 'vitest'
 import { defaultPoolSize } from './prepare-pool.ts'
@@ -21,4 +22,10 @@ it('has room for the default disk of a Dock twice, also on a small disk', () => 
 
 it('refuses a disk that is nearly full', () => {
   expect(sizeFor(9.9)).toBeNull()
+})
+
+it('refuses what script/bootstrap refuses before a first start', () => {
+  const bootstrap = readFileSync(new URL('../../../../script/bootstrap', import.meta.url), 'utf8')
+  const neededGiB = Number(/pool\.img \]\]; then needed=(\d+)/.exec(bootstrap)?.[1]) / 1024
+  expect([neededGiB, neededGiB - 0.01].map(sizeFor)).toEqual([expect.any(Number), null])
 })
