@@ -8,7 +8,8 @@ export const limitRoutes = {
     method: 'GET',
     path: '/v1/organizations/:id/limits',
     summary: 'Read the limits of an organization and its current usage',
-    description: 'A request that would exceed a limit fails with the code `conflict`, and names the limit.',
+    description:
+      'A request that would exceed a limit names the limit. A start of a Dock fails with `concurrency_exceeded`, any other request with `conflict`.',
     extension: true,
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
