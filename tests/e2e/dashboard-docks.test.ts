@@ -268,7 +268,7 @@ describe('Templates', () => {
     await row.getByText('ready').waitFor()
     await row.getByRole('link', { name }).waitFor()
     await row.getByRole('link', { name: 'New Dock' }).click()
-    expect(await page.getByLabel('Template, or id of a Snapshot or Dock').inputValue()).toBe(template)
+    expect(await page.getByLabel('Template', { exact: true }).inputValue()).toBe(template)
   })
 
   it('start a Dock from the form, which says the same as a line', async () => {

@@ -60,7 +60,7 @@ export class Dock implements AsyncDisposable {
     this.processes = new DockProcesses(client, info.id)
   }
 
-  /** Creates a Dock and returns it when it is ready. `from` starts it from a Template or Snapshot. */
+  /** Creates a Dock and returns it when it is ready. `from` is the name of a Template. */
   static async create(options: CreateOptions & ConnectOptions = {}): Promise<Dock> {
     const { client: given, baseUrl, apiKey, fetch, retries, retryAfterSecondsMax, ...create } = options
     const client = clientOf({

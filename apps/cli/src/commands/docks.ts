@@ -58,7 +58,7 @@ export function showDock({ out }: Context, dock: DockInfo): void {
 const createFlags = [
   ...sizeFlags,
   { name: 'image', value: 'IMAGE', about: 'the image of its disk' },
-  { name: 'from', value: 'SOURCE', about: 'begin with a Template, a Snapshot or a Dock' },
+  { name: 'from', value: 'TEMPLATE', about: 'start from this Template' },
   {
     name: 'environment',
     value: 'NAME',

@@ -5,6 +5,7 @@ import { DockError, type DockProcess } from '@dock/sdk'
 const sentences: Readonly<Record<string, string>> = {
   timed_out: 'The command ran longer than --timeout and was ended.',
   dock_ended: 'The Dock stopped while the command ran.',
+  out_of_memory: 'The Dock ran out of memory, so it ended the command.',
   keeper_lost: 'The host lost the command.',
   lost: 'The host lost the command.',
 }

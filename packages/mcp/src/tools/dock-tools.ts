@@ -18,7 +18,7 @@ export function addDockTools(server: McpServer, client: Client): void {
       description: 'Creates an isolated Linux machine and returns when it is ready.',
       input: z.strictObject({
         name: name.optional().describe('A name that is unique in the workspace'),
-        from: z.string().min(1).max(64).optional().describe('Name of a Template, or id of a Snapshot'),
+        from: z.string().min(1).max(64).optional().describe('Name of a Template'),
         image: z.string().min(1).max(100).optional(),
         cpus: z.int().min(1).max(64).optional(),
         memoryMiB: z.int().min(512).max(262_144).optional(),

@@ -73,7 +73,7 @@ class Dock:
         client: Client | None = None,
     ) -> D:
         """
-        Create a Dock and return it when it is ready. `from_` starts it from a Template or Snapshot. Without
+        Create a Dock and return it when it is ready. `from_` is the name of a Template. Without
         `workspace_id`, it is made in the first workspace of your first organization. Without `client`, the address and
         the key are `DOCK_URL` and `DOCK_API_KEY`.
         """

@@ -3,8 +3,6 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback } from 'react'
 import { listedSnapshotQuery, snapshotFileUrl, snapshotFolderQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
-import { buttonClass } from '../../components/button.tsx'
-import { ButtonLink } from '../../components/button-link.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
 import { RowMenu } from '../../components/row-menu.tsx'
@@ -49,14 +47,6 @@ export function SnapshotPage() {
             {formatMoment(listed.createdAt)}
           </span>
         )
-      }
-      actions={
-        <>
-          <ButtonLink href={`/v1/snapshots/${id}/download`}>Download all</ButtonLink>
-          <Link to="/docks/new" search={{ from: id }} className={buttonClass('primary')}>
-            New Dock from it
-          </Link>
-        </>
       }
     >
       <PathSteps path={fileAddress === undefined ? path : joinPath(path, fileAddress)} link={link} />

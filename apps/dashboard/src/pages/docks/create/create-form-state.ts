@@ -7,7 +7,7 @@ import type { CreateBody } from './create-lines.ts'
 export type CreateForm = {
   workspaceId: string
   name: string
-  /** What the disk starts from: an image, or a Template, Snapshot or Dock. */
+  /** What the disk starts from: an image or a Template. */
   source: 'image' | 'from'
   image: string
   from: string

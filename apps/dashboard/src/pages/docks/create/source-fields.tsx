@@ -5,7 +5,7 @@ import { imagesQuery, templatesQuery } from '../../../api/dock-queries.ts'
 import { Field, SelectField } from '../../../components/field.tsx'
 import type { CreateForm } from './create-form-state.ts'
 
-/** Chooses an image, or a Template, Snapshot or Dock. */
+/** Chooses an image or a Template. */
 export function SourceFields(props: {
   form: CreateForm
   organizationId: string | undefined
@@ -26,7 +26,7 @@ export function SourceFields(props: {
         onChange={({ target }) => onChange({ source: target.value === 'from' ? 'from' : 'image' })}
       >
         <option value="image">An image</option>
-        <option value="from">A Template, a Snapshot or a Dock</option>
+        <option value="from">A Template</option>
       </SelectField>
       {form.source === 'image' ? (
         <SelectField
@@ -44,7 +44,7 @@ export function SourceFields(props: {
       ) : (
         <>
           <Field
-            label="Template, or id of a Snapshot or Dock"
+            label="Template"
             list={names}
             required
             value={form.from}
