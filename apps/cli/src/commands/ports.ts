@@ -1,5 +1,5 @@
 import { Dock } from '@dock/sdk'
-import { findDock } from '../docks/find-dock.ts'
+import { findDock, nameOf } from '../docks/find-dock.ts'
 import { formatAge } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
 import { UsageError } from '../program/failures.ts'
@@ -95,6 +95,7 @@ const forward: Command = {
 const open: Command = {
   path: ['open'],
   summary: 'Open an exposed port, or the dashboard, in a browser',
+  details: 'Asks before it exposes a port that is not exposed yet.',
   args: [dockArgument, { name: 'PORT', isOptional: true }],
   async run(context, input) {
     const client = await context.client()
@@ -102,11 +103,19 @@ const open: Command = {
     let address: string
     if (input.optional('DOCK') === undefined) address = (await client.call('readConfig')).appUrl
     else {
-      const dock = new Dock(client, await findDock(context, input.optional('DOCK')))
+      const info = await findDock(context, input.optional('DOCK'))
+      const dock = new Dock(client, info)
       const ports = await dock.ports()
       const wanted = port === undefined ? ports[0]?.port : portOf(port)
       if (wanted === undefined) throw new UsageError('No port is exposed. Name one: dock open DOCK PORT')
-      const entry = ports.find((each) => each.port === wanted) ?? (await dock.port(wanted))
+      let entry = ports.find((each) => each.port === wanted)
+      if (!entry) {
+        // The address is public. Nobody should get one by looking.
+        await context.confirm(
+          `Port ${wanted} is not exposed. Expose it at a public address, as "dock port expose ${nameOf(info)} ${wanted}" does?`,
+        )
+        entry = await explainStopped(client, info, () => dock.port(wanted))
+      }
       address = entry.url ?? ''
     }
     const page = webAddress(address)
