@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
-import { createClient, Dock, DockApiError, type DockInfo } from './index.ts'
+import { createClient, Dock, DockApiError, type DockInfo, NotFoundError } from './index.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
 let seen: Seen
@@ -48,6 +48,13 @@ test('takes a folder below the work folder for commands and processes', async ()
   }
   const [project, a] = ['/home/user/work/project', '/home/user/work/a']
   expect(cwds).toEqual([project, project, a, a, '/etc', '/etc', undefined, undefined])
+})
+
+test('throws the same error for an unknown name as for an unknown id', async () => {
+  answer = success([])
+  const unknown = await Dock.get('none', { client }).catch((error: unknown) => error)
+  expect(unknown).toBeInstanceOf(NotFoundError)
+  expect(unknown).toMatchObject({ code: 'dock_not_found', status: 404 })
 })
 
 test('encodes queries and parameters, and keeps a literal colon', async () => {

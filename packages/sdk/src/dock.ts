@@ -1,7 +1,7 @@
 /** A Dock: an isolated Linux machine that keeps its disk when it is stopped. */
 import type { Client } from './client.ts'
 import { type ConnectOptions, clientOf, firstWorkspace } from './connect.ts'
-import { DockError, hasCode } from './dock-error.ts'
+import { DockError, hasCode, NotFoundError } from './dock-error.ts'
 import { absolutePath, DockFiles } from './dock-files.ts'
 import type { Process } from './dock-process.ts'
 import { DockProcesses, type SpawnOptions } from './dock-processes.ts'
@@ -89,16 +89,19 @@ export class Dock implements AsyncDisposable {
       const info = await client.call('readDock', { params: { id: idOrName }, signal })
       return new Dock(client, info, { onDispose })
     }
-    const named = (await client.call('listDocks', { query: { all: true }, signal })).filter(
+    const [info, another] = (await client.call('listDocks', { query: { all: true }, signal })).filter(
       ({ name }) => name === idOrName,
     )
-    const [info] = named
     if (!info)
-      throw new DockError('dock_not_found', `You have no Dock with the name ${JSON.stringify(idOrName)}.`)
-    if (named.length > 1)
+      throw new NotFoundError(
+        'dock_not_found',
+        404,
+        `You have no Dock with the name ${JSON.stringify(idOrName)}.`,
+      )
+    if (another)
       throw new DockError(
         'name_ambiguous',
-        `Several Docks have the name ${JSON.stringify(idOrName)}. Use the id.`,
+        `You have several Docks with the name ${JSON.stringify(idOrName)}. Use the id.`,
       )
     return new Dock(client, info, { onDispose })
   }

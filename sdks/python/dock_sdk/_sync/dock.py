@@ -312,7 +312,7 @@ def _find(client: Client, id_or_name: str) -> models.Dock:
     if len(named) == 1:
         return named[0]
     if named:
-        raise DockError("name_ambiguous", f"Several Docks have the name {id_or_name!r}. Use the id.")
+        raise DockError("name_ambiguous", f"You have several Docks with the name {id_or_name!r}. Use the id.")
     raise NotFoundError("dock_not_found", 404, f"You have no Dock with the name {id_or_name!r}.")
 
 
