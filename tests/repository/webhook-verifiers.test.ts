@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 writeFileSync(join(folder, 'verify.mjs'), programIn('js'))
 writeFileSync(join(folder, 'verify.py'), programIn('python'))
 
-type Case = { secret: string; header: string; body: string; now: number }
+type Case = { secret: string; header: string | null; body: string; now: number }
 const nodeProgram = `import { isFromDock } from './verify.mjs'
 for (const { secret, header, body, now } of JSON.parse(process.argv[1]))
   console.log(isFromDock(secret, header, Buffer.from(body), now))`
@@ -40,7 +40,7 @@ const verifiers = {
 const sentAt = new Date('2026-01-01T00:00:00.000Z')
 const seconds = sentAt.getTime() / 1000
 const body = '{"id":"ü"}'
-const genuine: Case = {
+const genuine: Case & { header: string } = {
   secret: 'whsec_a',
   body,
   header: signBody(body, ['whsec_a'], sentAt),
@@ -56,6 +56,9 @@ const cases: [string, Case, boolean][] = [
   ['a request of the future', { ...genuine, now: seconds - 301 }, false],
   ['another time', { ...genuine, header: genuine.header.replace(`t=${seconds}`, `t=${seconds + 1}`) }, false],
   ['no signature', { ...genuine, header: `t=${seconds}` }, false],
+  ['a missing header', { ...genuine, header: null }, false],
+  ['a header that is not ASCII', { ...genuine, header: `t=${seconds},v1=ü` }, false],
+  ['a time that is not ASCII', { ...genuine, header: 't=²,v1=00' }, false],
   ['an empty signature', { ...genuine, header: `t=${seconds},v1=` }, false],
   ['no time', { ...genuine, header: genuine.header.replace(/^t=\d+,/, '') }, false],
   ['no header', { ...genuine, header: '' }, false],
