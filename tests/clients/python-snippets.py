@@ -29,8 +29,8 @@ with Dock.create(name=os.environ["DOCK_SCENARIO_NAME"], cpus=1, memory_mib=1024,
 
     if "work" in known:
         steps = [
-            {"tool": "read", "path": "project/none.txt"},
-            {"tool": "write", "path": "project/main.sh", "text": "echo made >made.txt; echo done; exit 3"},
+            {"tool": "read", "path": "none.txt"},
+            {"tool": "write", "path": "main.sh", "text": "echo made >made.txt; echo done; exit 3"},
             {"tool": "run", "command": "sh main.sh"},
             {"tool": "answer", "text": "finished"},
         ]
