@@ -33,9 +33,6 @@ export function chooseSubnet(seed: number, taken: readonly Cidr[]): Cidr {
     ...Array.from({ length: 16 }, (_, index) => ({ base: (172 * 256 + 16 + index) * 65_536, bits: 16 })),
   ]
   const free = candidates.find((candidate) => !taken.some((range) => overlaps(candidate, range)))
-  if (!free)
-    throw new Error(
-      'routes of this machine cover every private /16: remove one, or write a free /16 into host/subnet (docs/operate/what-dock-changes.md)',
-    )
+  if (!free) throw new Error('routes of this machine cover every private /16 for Docks: remove one')
   return free
 }
