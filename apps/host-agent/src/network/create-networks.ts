@@ -32,7 +32,7 @@ export type NetworksOptions = {
 
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
 
-/** An unreadable file must not end the agent: its next start would fail as well. */
+/** An unreadable file must not end the agent: the supervisor would restart it again and again. */
 const parseSubnetRecord = (text: string, instance: string): Cidr | undefined => {
   try {
     const record = subnetRecord.parse(JSON.parse(text))
