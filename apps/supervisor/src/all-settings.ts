@@ -29,7 +29,7 @@ export const allSettings: readonly Setting[] = [
     usual: '`2222`, or off if that is taken',
     sets: 'port of the SSH gateway, on the address `DOCK_BIND`; `off` turns it off: [docs/operate/ssh.md](docs/operate/ssh.md)',
   },
-  { names: ['DOCK_DATA_DIR'], usual: '`./.dock`', sets: 'folder that holds all data' },
+  { names: ['DOCK_DATA_DIR'], usual: '`.dock` in the checkout', sets: 'folder that holds all data' },
   {
     names: ['DATABASE_URL'],
     usual: 'a private cluster in the data folder',
@@ -73,7 +73,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['DOCK_AUTH_SECRET'],
     usual: 'a generated file, `control/keys/auth-secret`',
-    sets: 'secret that signs session cookies, at least 32 characters; several control planes must share it',
+    sets: 'secret that signs session cookies, at least 32 characters',
   },
   {
     names: ['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET', 'GITHUB_URL'],
@@ -170,7 +170,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['REDIS_URL'],
     usual: 'none: counted in memory',
-    sets: 'Redis or Valkey in which several control planes count rate limits together',
+    sets: 'Redis or Valkey that counts rate limits, so that they outlast a restart',
   },
   {
     names: ['DOCK_TRUSTED_PROXIES'],
@@ -180,7 +180,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['PORTS_DOMAIN'],
     usual: '`docks.localhost` on loopback, else `off`',
-    sets: 'domain of exposed ports; its wildcard must point to this server',
+    sets: 'domain of exposed ports; its wildcard must point to this server. Not equal to, above or below the host of `DOCK_PUBLIC_URL` or `DOCK_APP_URL`',
   },
   { names: ['DOCK_EMBEDDED_HOST'], usual: '`on`', sets: '`off`: this machine runs no Docks' },
   {
@@ -260,7 +260,7 @@ export const allSettings: readonly Setting[] = [
   },
   {
     names: ['DOCK_RUNSC'],
-    usual: 'found or fetched',
+    usual: 'found, or fetched from Debian',
     sets: 'path of your own gVisor runtime: [docs/operate/upgrade-runsc.md](docs/operate/upgrade-runsc.md)',
   },
   { names: ['DOCK_IMAGE_CACHE'], usual: 'in the data folder', sets: 'folder of built root filesystems' },
@@ -278,6 +278,11 @@ export const allSettings: readonly Setting[] = [
     names: ['DOCK_METRICS_PORT'],
     usual: '`9464` where it is free',
     sets: 'port of the Prometheus metrics on loopback',
+  },
+  {
+    names: ['NODE_EXTRA_CA_CERTS'],
+    usual: 'none',
+    sets: 'file of further certificate authorities in PEM, which the user `dock` can read: for a mail server, object store or identity provider of your own',
   },
   { names: ['LOG_LEVEL'], usual: '`info`', sets: 'least level of the logs in `logs/`' },
 ]
