@@ -71,7 +71,7 @@ it('reports an SSH port in use that the operator has chosen', () =>
   }))
 
 it('reports a wrong setting without a stack trace', () => {
-  const { code, said } = start(disk('8g'), { PORT: 'http' })
+  const { code, said } = start(disk('12g'), { PORT: 'http' })
   expect(said).toBe("Dock cannot start. PORT must be a number from 1 to 65535, not 'http'.\n")
   expect(code).toBe(1)
 })
