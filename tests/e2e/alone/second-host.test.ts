@@ -117,7 +117,7 @@ describe('a second machine', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('that is gone loses no stopped Dock: the Dock resumes elsewhere with identical data', async () => {
+  it('that ends with its terminal loses no stopped Dock: the Dock resumes elsewhere with identical data', async () => {
     const dock = await createThere('moves')
     await run(server, dock.id, 'mkdir tree && head -c 30000000 /dev/urandom > tree/large')
     // Written from the host, because a sandbox cannot set extended attributes.
@@ -130,8 +130,9 @@ describe('a second machine', () => {
     const said = async (message: string): Promise<boolean> =>
       (await log()).split('\n').some((line) => line.includes(message) && line.includes(id))
     await expect.poll(() => said('Snapshot copied'), patiently).toBe(true)
-    await host?.interrupt()
+    expect(await host?.hangUp()).toBe(0)
     host = undefined
+    expect(await readFile('/proc/mounts', 'utf8')).not.toContain(hostDir)
     await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
     const again = await untilState(server, dock.id, ['ready'])
     expect(again.hostId).not.toBe(dock.hostId)

@@ -22,6 +22,8 @@ export type RunningHost = {
   pid: number
   /** Sends SIGINT (Ctrl-C) and waits. Returns the exit code. */
   interrupt(): Promise<number>
+  /** Closes the output, like a closed terminal, sends SIGHUP and waits. Returns the exit code. */
+  hangUp(): Promise<number>
 }
 
 /** Creates the machine. `number`, 1 to 60, must be unique. */
@@ -77,6 +79,12 @@ export async function createMachine(number: number): Promise<Machine> {
       pid,
       interrupt: () => {
         process.kill(pid, 'SIGINT')
+        return ended
+      },
+      hangUp: () => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+        process.kill(pid, 'SIGHUP')
         return ended
       },
     }
