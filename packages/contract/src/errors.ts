@@ -92,7 +92,7 @@ export const errorCodes = {
   exec_result_expired: {
     status: 409,
     message:
-      'The command with this key already ran and its result is no longer stored. Use a new key to rerun it.',
+      'The command with this key has run or may have run, and its result is not stored. Look at what it did before you run it again with a new key.',
   },
   port_not_found: { status: 404, message: 'This port is not exposed. List the ports of the Dock.' },
   port_limit_reached: { status: 409, message: 'A Dock exposes at most 10 ports. Stop exposing one first.' },
