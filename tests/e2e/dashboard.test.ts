@@ -78,7 +78,7 @@ describe('the dashboard', () => {
     await page.getByText(/ready → archiving|running → archiving/).waitFor()
     const parts = page.getByRole('navigation', { name: 'Parts of the Dock' })
     await parts.getByRole('link', { name: 'Snapshots' }).click()
-    await page.getByRole('link', { name: 'Download' }).waitFor()
+    await page.getByRole('checkbox', { name: 'Choose the Snapshot', disabled: false }).first().waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     await page.getByRole('link', { name: 'Terminal' }).click()

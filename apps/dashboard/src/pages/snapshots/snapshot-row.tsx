@@ -1,6 +1,5 @@
 import type { ListedSnapshot } from '@dock/sdk'
 import { Link } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
 import { checkboxClass } from '../../components/field.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { formatBytes, formatExact, formatMoment } from '../../lib/format.ts'
@@ -10,7 +9,7 @@ import { CopyState } from './copy-state.tsx'
 /** Rows have this height in pixels. */
 export const snapshotRowHeight = 60
 
-/** A Snapshot that can be opened, downloaded, and chosen for a comparison. In the list of one Dock its time is its name. */
+/** A Snapshot that can be opened, and chosen for a comparison. In the list of one Dock its time is its name. */
 export function SnapshotRow(props: {
   snapshot: ListedSnapshot
   isOfOneDock: boolean
@@ -53,18 +52,6 @@ export function SnapshotRow(props: {
         </p>
         <p className="m-0 truncate">{isReadable ? formatBytes(snapshot.sizeBytes) : ''}</p>
       </div>
-      <span className="size-8 shrink-0">
-        {isReadable && (
-          <a
-            className="grid size-8 place-content-center rounded-md text-muted hover:bg-raised hover:text-ink"
-            href={`/v1/snapshots/${snapshot.id}/download`}
-            aria-label={`Download the whole disk of ${name}`}
-            title="Download the whole disk, as a tar file"
-          >
-            <Download size={16} aria-hidden="true" />
-          </a>
-        )}
-      </span>
     </div>
   )
 }
