@@ -84,8 +84,13 @@ export async function preparePool(hostDir: string, options: PreparePoolOptions =
   const device = await attachPoolFile(file)
   try {
     const mount = ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async', device, poolDir]
-    for (const { path, read } of options.namespaces ?? [])
-      if (!(await read()).has(poolDir)) await runCommand('mount', ['--namespace', path, ...mount])
+    for (const namespace of options.namespaces ?? []) {
+      if ((await namespace.read()).has(poolDir)) continue
+      await runCommand('mount', ['--namespace', namespace.path, ...mount]).catch(async (error) => {
+        // A namespace ends with its last process, at any moment.
+        if (await namespace.exists()) throw error
+      })
+    }
     // A mount in another namespace may also appear in this one.
     if (!(await readMountTable()).has(poolDir)) await runCommand('mount', mount)
   } finally {
