@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger, newUuid, runCommand } from '@dock/foundation'
+import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import type { ExecRequest, OutOfMemory, SandboxHandle, SandboxSpec } from '@dock/runtime'
 import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,12 +33,25 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dock-memory-'))
   const netns = `dockm${process.pid}`
   const events: OutOfMemory[] = []
+  const places = {
+    ...{ runscPath: join(folder, 'runsc'), rootDir: join(folder, 'root') },
+    stateDir: join(folder, 'state'),
+  }
   const makeDriver = (controlSocket = true) => {
-    const runscPath = join(folder, 'runsc')
-    const places = { rootDir: join(folder, 'root'), stateDir: join(folder, 'state') }
-    const made = createGvisorDriver({ runscPath, ...places, controlSocket, logger: createLogger('test') })
+    const made = createGvisorDriver({ ...places, controlSocket, logger: createLogger('test') })
     made.watchMemory((event) => events.push(event))
     return made
+  }
+  /** Starts a sandbox in a process that ends afterwards, as an agent that is killed. */
+  const startElsewhere = async (of: SandboxSpec): Promise<SandboxHandle> => {
+    const program = `
+      import { createLogger } from '@dock/foundation'
+      import { createGvisorDriver } from '${new URL('../create-gvisor-driver.ts', import.meta.url)}'
+      const options = { ...${JSON.stringify(places)}, logger: createLogger('test') }
+      const handle = await createGvisorDriver(options).start(${JSON.stringify(of)})
+      process.stdout.write(JSON.stringify(handle), () => process.kill(process.pid, 'SIGKILL'))`
+    const { stdout } = await tryCommand(process.execPath, ['--input-type=module', '-e', program])
+    return JSON.parse(stdout)
   }
   let driver: ReturnType<typeof createGvisorDriver>
   let spec: SandboxSpec
@@ -89,7 +102,9 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     expect(left.stdout.toString().trim()).toBe('160')
   })
 
-  test('is guarded again by the next driver', async () => {
+  test('is guarded again by the next agent', async () => {
+    await driver.destroy(handle)
+    handle = await startElsewhere({ ...spec, generation: 2 })
     driver = makeDriver()
     expect(await driver.recover(handle)).toBe('running')
     const { exitCode } = await driver.exec(handle, request(hogs['a process that grows']))
@@ -106,7 +121,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   test('reports the same for a command that runs with runsc exec', async () => {
     await driver.destroy(handle)
     driver = makeDriver(false)
-    handle = await driver.start({ ...spec, generation: 2 })
+    handle = await driver.start({ ...spec, generation: 3 })
     expect(await driver.exec(handle, request(hogs['a process that grows']))).toMatchObject({
       exitCode: 137,
       killedForMemory: ['perl'],
