@@ -12,8 +12,8 @@ const environment = (home: string): Record<string, string> => ({ PATH: '/usr/bin
 const navigationsMax = 10
 
 /**
- * Chromium ends every navigation in progress when an address of its machine changes, which happens with each Dock that
- * starts. A person would load the page again.
+ * Chromium ends a navigation in progress when a link or an address of its machine changes, which happens with each Dock
+ * that starts. A person would load the page again.
  */
 const navigateThroughChanges = <Args extends unknown[], Result>(
   navigate: (...args: Args) => Promise<Result>,

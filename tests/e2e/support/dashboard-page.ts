@@ -2,8 +2,9 @@
 import type { Page } from 'playwright-core'
 
 /**
- * What the service refuses is shown to the person, and Chromium logs it too. It drops connections when an address of the
- * machine changes, as with every Dock; the page then asks again, or loads itself again if a part of its code was lost.
+ * What the service refuses is shown to the person, and Chromium logs it too. It drops requests that wait for a connection
+ * when a link or an address of its machine changes, as with every Dock; the page then asks again, or loads itself again if
+ * a part of its code was lost.
  */
 const expected =
   /(status of|response code:) 4\d\d|ERR_NETWORK_CHANGED|Failed to fetch dynamically imported module/
