@@ -74,6 +74,7 @@ describe('a session', () => {
       'setsid sleep 4242 >/dev/null 2>&1 </dev/null & sleep 4343 & echo ready; wait',
     ])
     await once(child.stdout, 'data')
+    await expect.poll(() => run(server, dock.id, 'pgrep -cf "^sleep 4242" || true')).toBe('1\n')
     child.kill('SIGKILL')
     await expect.poll(() => run(server, dock.id, 'pgrep -f "sleep 4[3]43" || echo none')).toBe('none\n')
     await run(server, dock.id, 'pkill -f "sleep 4[2]42"')

@@ -142,6 +142,7 @@ if (runsc && rootfs) {
     test(`by ${exec}, a command of a killed process is found and ended, and other processes survive`, async () => {
       const { driver, handle } = await shared()
       const script = 'sleep 8881 & setsid sleep 8882 & wait'
+      const other = 'setsid sleep 8883 & until pgrep -fx "sleep 8883"; do sleep 0.01; done'
       const killed = spawn(process.execPath, ['--input-type=module', '--eval', strayCommand], {
         env: {
           ...process.env,
@@ -153,7 +154,7 @@ if (runsc && rootfs) {
       const reference = JSON.parse(String((await once(killed.stdout, 'data'))[0]))
       killed.kill('SIGKILL')
       await ended
-      await driver.exec(handle, request('setsid sleep 8883 &'))
+      await driver.exec(handle, request(other))
       const found = await driver.abandonedExecs!(handle)
       expect(found).toMatchObject([{ mark: reference.mark }])
       for (const each of found) await driver.endExec?.(handle, each)

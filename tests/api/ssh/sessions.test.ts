@@ -134,6 +134,8 @@ describe('a command', () => {
     })
     await expect.poll(() => seen.split('\n').length).toBe(3)
     const [daemon, other] = seen.split('\n').map(Number) as [number, number]
+    // Before, it is in the group that is hung up.
+    await expect.poll(() => readFile(`/proc/${daemon}/comm`, 'utf8')).toBe('sleep\n')
     child.kill('SIGKILL')
     await expect.poll(() => isAlive(other)).toBe(false)
     expect(isAlive(daemon)).toBe(true)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -118,6 +118,8 @@ test('a broken connection hangs up the process group, but not a daemon', async (
   })
   await expect.poll(() => seen.stdout.split('\n'), patiently).toHaveLength(3)
   const [inGroup = 0, daemon = 0] = seen.stdout.split('\n').map(Number)
+  // Before, it is in the group that is hung up.
+  await expect.poll(() => readFileSync(`/proc/${daemon}/comm`, 'utf8'), patiently).toBe('sleep\n')
   leave()
   await expect.poll(() => isAlive(inGroup), patiently).toBe(false)
   expect(isAlive(daemon)).toBe(true)

@@ -35,6 +35,7 @@ export function describeEndings(subject: Subject): void {
     'background processes of an earlier command survive the timeout of a later one',
     async () => {
       await subject.driver.exec(subject.handle, request('setsid sleep 7778 & env -i setsid sleep 7779 &'))
+      await expect.poll(left, { timeout: 30_000 }).toEqual(['sleep 7778', 'sleep 7779'])
       const later = await subject.driver.exec(
         subject.handle,
         request('setsid sleep 7771 & sleep 7772', { timeoutMs: 500 }),

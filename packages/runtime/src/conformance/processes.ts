@@ -57,6 +57,9 @@ export function describeProcesses(subject: Subject): void {
     (await output(
       `kill -0 ${pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/${pid}/status && echo alive`,
     )) === 'alive\n'
+  /** Waits until the `sleep` that `setsid` runs has begun. Before, it may still be in the group of its shell. */
+  const sleepIsApart = (pid: string) =>
+    expect.poll(() => output(`cat /proc/${pid}/comm`), patiently).toBe('sleep\n')
   const signal = ({ reference }: OpenProcess, name: 'TERM' | 'HUP' | 'USR1' | 'KILL', target: SignalTarget) =>
     subject.driver.signalProcess!(subject.handle, reference, name, target)
 
@@ -174,6 +177,7 @@ export function describeProcesses(subject: Subject): void {
       const [attached = '', daemon = '', other = ''] = (await firstLine(stdout)).split(' ')
       expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
       expect(await isAlive(attached)).toBe(true)
+      await sleepIsApart(daemon)
       await signal(opened, 'HUP', 'attached')
       await expect.poll(() => isAlive(attached), patiently).toBe(false)
       expect([await isAlive(daemon), await isAlive(other)]).toEqual([true, true])
@@ -207,6 +211,7 @@ export function describeProcesses(subject: Subject): void {
       await signal(opened, 'USR1', 'process')
       expect(await firstLine(stdout)).toBe('heard')
       expect(await isAlive(inGroup)).toBe(true)
+      await sleepIsApart(apart)
       await signal(opened, 'HUP', 'group')
       stdout.resume()
       expect(await opened.exited).toEqual({ exitCode: null, signal: 'HUP' })
