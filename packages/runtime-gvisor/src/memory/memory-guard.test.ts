@@ -50,7 +50,8 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
       const options = { ...${JSON.stringify(places)}, logger: createLogger('test') }
       const handle = await createGvisorDriver(options).start(${JSON.stringify(of)})
       process.stdout.write(JSON.stringify(handle), () => process.kill(process.pid, 'SIGKILL'))`
-    const { stdout } = await tryCommand(process.execPath, ['--input-type=module', '-e', program])
+    const { stdout, stderr } = await tryCommand(process.execPath, ['--input-type=module', '-e', program])
+    if (!stdout) throw new Error(`the sandbox did not start: ${stderr}`)
     return JSON.parse(stdout)
   }
   let driver: ReturnType<typeof createGvisorDriver>
