@@ -1,3 +1,4 @@
+export { bodyOf } from './body-of.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { compileOnly } from './compile-only.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
@@ -15,6 +16,7 @@ export {
 } from './own-folder.ts'
 export { Precedence, throttleLargeStream, throttleReading } from './precedence.ts'
 export { readableName } from './readable-name.ts'
+export { readableOf } from './readable-of.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export { rotateLogs } from './rotate-logs.ts'
 export {

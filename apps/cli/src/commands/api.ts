@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ConnectionError, DockApiError } from '@dock/sdk'
 import { readTextFile } from '../docks/sizes.ts'
@@ -75,10 +74,9 @@ export const api: Command = {
       throw new DockApiError(failure.code ?? 'bad_response', response.status, message)
     }
     if (!response.body) return
-    const source = Readable.fromWeb(response.body as import('node:stream/web').ReadableStream)
     const file = input.text('output')
-    if (file !== undefined) return pipeline(source, createWriteStream(file))
-    await pipeline(source, process.stdout, { end: false })
+    if (file !== undefined) return pipeline(response.body, createWriteStream(file))
+    await pipeline(response.body, process.stdout, { end: false })
     if (process.stdout.isTTY) process.stdout.write('\n')
   },
 }

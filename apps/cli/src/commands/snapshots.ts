@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client, Snapshot } from '@dock/sdk'
 import { dockByName, findDock } from '../docks/find-dock.ts'
@@ -93,7 +92,7 @@ const tree: Command = {
 const openFile = async (client: Client, snapshot: string, path: string) => {
   const id = await findSnapshot(client, snapshot)
   const response = await client.open('readSnapshotFile', { params: { id }, query: { path } })
-  return { id, body: Readable.fromWeb(response.body as import('node:stream/web').ReadableStream) }
+  return { id, body: response.body! }
 }
 
 const pathArgument: Argument = { name: 'PATH' }
@@ -107,14 +106,14 @@ const cat: Command = {
     const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), input.arg('PATH'))
     if (!context.out.isJson) return pipeline(body, process.stdout, { end: false })
     const { sinks, texts } = collectOutput()
-    for await (const chunk of body) sinks.stdout.write(chunk as Buffer)
+    for await (const chunk of body) sinks.stdout.write(chunk)
     const { stdout: text, truncated } = texts()
     context.out.result({ snapshotId: id, path: input.arg('PATH'), text, truncated }, () => undefined)
   },
 }
 
 /** Writes beside the place and renames, so that a break leaves what was there. */
-const save = async (body: Readable, target: string): Promise<void> => {
+const save = async (body: ReadableStream<Uint8Array>, target: string): Promise<void> => {
   const draft = join(dirname(target), `.dock-download-${randomUUID()}`)
   try {
     await pipeline(body, createWriteStream(draft, { flags: 'wx' }))

@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import type { ReadableStream as WebStream } from 'node:stream/web'
 import { chunkBytes, newCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
-import { newUuid } from '@dock/foundation'
+import { newUuid, readableOf } from '@dock/foundation'
 import { capturePage, eventBytesMax, hostEvent, readLines, splitLines } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -143,7 +141,7 @@ test('a host with too many captures for an inventory lists them in pages', async
     expect(hostEvent.parse(JSON.parse(line))).toMatchObject({ type: 'inventory', captures: null })
     break
   }
-  const list = Readable.fromWeb((await host.agent.app.request('/captures')).body as WebStream)
+  const list = readableOf((await host.agent.app.request('/captures')).body!)
   const pages = (await Array.fromAsync(readLines(list, capturePage))).flat()
   expect(pages.flatMap((page) => page.captures)).toEqual(captures)
 })

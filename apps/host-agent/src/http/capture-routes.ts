@@ -1,6 +1,7 @@
 /** The agent's HTTP routes for captures: files, durable copies and their restore, removal. */
 import { stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { bodyOf } from '@dock/foundation'
 import * as protocol from '@dock/host-protocol'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -26,23 +27,18 @@ const folderQuery = z.object({
 })
 const changesQuery = z.object({ to: z.uuid().lowercase(), cursor: z.string().max(10_000).optional() })
 
-/** Returns the bytes from `start` to `end` of a stream. The stream is destroyed when they are read. */
-const slice = (stream: Readable, start: number, end: number): Readable => {
-  async function* wanted(): AsyncGenerator<Buffer> {
-    let at = 0
-    if (end > start) {
-      for await (const bytes of stream as AsyncIterable<Buffer>) {
-        const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
-        at += bytes.length
-        if (part.length > 0) yield part
-        if (at >= end) break
-      }
+/** Yields the bytes from `start` to `end` of a stream. The stream is destroyed when they are read. */
+async function* slice(stream: Readable, start: number, end: number): AsyncGenerator<Buffer> {
+  let at = 0
+  if (end > start) {
+    for await (const bytes of stream as AsyncIterable<Buffer>) {
+      const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
+      at += bytes.length
+      if (part.length > 0) yield part
+      if (at >= end) break
     }
-    stream.destroy()
   }
-  const sliced = Readable.from(wanted(), { objectMode: false })
-  sliced.once('close', () => stream.destroy())
-  return sliced
+  stream.destroy()
 }
 
 /** Yields the captures page by page, as fast as the reader consumes them. */
@@ -112,7 +108,10 @@ export function addCaptureRoutes(app: Hono, { disks, captureNotes, instance, cop
       'content-length': String(end - start),
       [protocol.fileSizeHeader]: String(size),
     }
-    return new Response(Readable.toWeb(slice(stream, start, end)) as unknown as ReadableStream, { headers })
+    return new Response(
+      bodyOf(slice(stream, start, end), () => stream.destroy()),
+      { headers },
+    )
   })
 
   app.post('/captures/:captureId/chunk-names', limited, async (context) => {

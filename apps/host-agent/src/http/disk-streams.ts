@@ -1,6 +1,6 @@
 /** Streams of disk data over the link: lists of chunk names, sealed chunks, and a JSON line followed by chunks. */
-import { Readable } from 'node:stream'
 import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
+import { bodyOf } from '@dock/foundation'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 
 const headBytesMax = 4096
@@ -34,12 +34,7 @@ export async function* asLines(batches: AsyncIterable<readonly object[]>): Async
 }
 
 export function streamed(parts: AsyncIterable<Buffer>, contentType: string): Response {
-  return new Response(
-    Readable.toWeb(Readable.from(parts, { objectMode: false })) as unknown as ReadableStream,
-    {
-      headers: { 'content-type': contentType },
-    },
-  )
+  return new Response(bodyOf(parts), { headers: { 'content-type': contentType } })
 }
 
 /** Splits a stream into its first line, parsed as JSON, and the rest. Throws `invalid`. */

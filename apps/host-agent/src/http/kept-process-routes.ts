@@ -1,6 +1,6 @@
 /** The agent's routes of kept processes, as defined in `kept-process-messages.ts` of the host protocol. */
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { bodyOf, readableOf } from '@dock/foundation'
 import * as protocol from '@dock/host-protocol'
 import type { Context, Hono } from 'hono'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
@@ -28,7 +28,7 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
     const query = parse(protocol.keptOutputQuery, context.req.query())
     knownDock(view, context).kept.require(processId)
     const { first, start, body } = await keeper.openOutput(dockId, processId, stream, query)
-    return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, {
+    return new Response(bodyOf(body), {
       headers: {
         'content-type': 'application/octet-stream',
         [protocol.firstOffsetHeader]: String(first),
@@ -41,9 +41,7 @@ export function addKeptStreamRoutes(app: Hono, view: HostView): void {
     const { offset } = parse(protocol.keptInputQuery, context.req.query())
     knownDock(view, context).kept.require(processId)
     const { body } = context.req.raw
-    const bytes = body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([])
-    // The link may break before the keeper reads the body. Without a listener, Node would end the agent.
-    bytes.on('error', () => undefined)
+    const bytes = body ? readableOf(body) : Readable.from([])
     const written = keeper.writeInput(dockId, processId, offset, bytes).catch((error: unknown) => {
       // A caller who leaves in the middle is usual, and no failure of this host.
       throw bytes.errored ? new AgentRefusal('conflict', 'the input broke off') : error

@@ -2,7 +2,7 @@
  * Calls that transfer captures and images. They use the bulk link, so that they delay no command and no heartbeat. The
  * list of captures uses the control link: handling an inventory needs it, possibly before the bulk link is up.
  */
-import { Readable } from 'node:stream'
+import { bodyOf } from '@dock/foundation'
 import {
   type AgentLink,
   captured,
@@ -84,8 +84,7 @@ export function createCaptureCalls(link: (hostId: string, channel: LinkChannel) 
     readCaptureFile: async (hostId, captureId, path, range) => {
       const query = new URLSearchParams({ path, ...(range ? { range: writeByteRange(range) } : {}) })
       const { headers, stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/files?${query}`)
-      const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
-      return { size: Number(headers[fileSizeHeader]), body }
+      return { size: Number(headers[fileSizeHeader]), body: bodyOf(stream) }
     },
     nameChunks: (hostId, captureId, keys) => nameChunks(hostId, `/captures/${captureId}`, keys),
     sealChunks: (hostId, captureId, keys, wanted) =>

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
+import { bodyOf } from '@dock/foundation'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { outputLines } from './output-lines.ts'
-import { streamOf } from './stream-of.ts'
 
 const unhandled: unknown[] = []
 const keep = (error: unknown): void => void unhandled.push(error)
@@ -22,7 +22,9 @@ it('leaves no error unhandled if its sources break while its reader waits', asyn
   const outputs = bodies.map(
     (body, at) => ({ name: at ? 'stderr' : 'stdout', first: 0, start: 0, body }) as const,
   )
-  const reader = streamOf(outputLines(outputs), bodies).getReader()
+  const reader = bodyOf(outputLines(outputs), () => {
+    for (const body of bodies) body.destroy()
+  }).getReader()
   bodies[0].write('out')
   expect(Buffer.from((await reader.read()).value ?? []).toString()).toContain('stdout')
   for (const body of bodies) body.destroy(new Error('the link broke'))

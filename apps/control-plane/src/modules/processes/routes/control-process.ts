@@ -1,7 +1,6 @@
 /** POST /v1/docks/:id/processes/:pid/stdin, …/stdin/close, …/resize and …/signal */
-import { Readable } from 'node:stream'
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { type ProcessInput, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { readableOf } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import { endWithAccess } from '../end-with-access.ts'
 import type { ProcessContext } from '../process-context.ts'
@@ -22,10 +21,7 @@ export async function writeInput(
   body: ReadableStream<Uint8Array>,
 ): Promise<ProcessInput> {
   const close = context.streams.add(caller.userId)
-  const bytes = Readable.fromWeb(body as NodeReadableStream)
-  // The caller may disconnect while nothing reads the body yet. Without a listener, Node would end this process. The
-  // reader of the body gets the error, too.
-  bytes.on('error', () => undefined)
+  const bytes = readableOf(body)
   try {
     return await callHost(context, caller, params, async (place) => {
       await endWithAccess(context, caller, params.id, [bytes])

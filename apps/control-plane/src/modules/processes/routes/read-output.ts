@@ -1,13 +1,13 @@
 /** GET /v1/docks/:id/processes/:pid/output */
 import type { Readable } from 'node:stream'
 import type { RouteQuery, routes } from '@dock/contract'
+import { bodyOf } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import type { KeptOutputStream, KeptPlace } from '../../hosts/index.ts'
 import { endWithAccess } from '../end-with-access.ts'
 import { type NamedOutput, outputLines } from '../output-lines.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { callHost } from '../require-process.ts'
-import { streamOf } from '../stream-of.ts'
 import { whenAllClosed } from '../when-all-closed.ts'
 
 type OutputQuery = RouteQuery<(typeof routes)['readDockProcessOutput']>
@@ -16,6 +16,10 @@ export type OutputResponse = {
   body: ReadableStream<Uint8Array>
   contentType: string
   headers: Record<string, string>
+}
+
+const endAll = (bodies: readonly Readable[]): void => {
+  for (const body of bodies) body.destroy()
 }
 
 /** Opens the output. The response ends at the end of the output, or breaks if the caller loses access to the Dock. */
@@ -37,19 +41,19 @@ export async function readProcessOutput(
     const [first] = opened
     if (query.stream === 'both' || !first) {
       return {
-        body: streamOf(outputLines(opened), bodies),
+        body: bodyOf(outputLines(opened), () => endAll(bodies)),
         contentType: 'application/x-ndjson',
         headers: {},
       }
     }
     return {
-      body: streamOf(first.body, bodies),
+      body: bodyOf(first.body),
       contentType: 'application/octet-stream',
       headers: { 'x-dock-first-offset': String(first.first), 'x-dock-start-offset': String(first.start) },
     }
   } catch (error) {
     close()
-    for (const body of bodies) body.destroy()
+    endAll(bodies)
     throw error
   }
 }
