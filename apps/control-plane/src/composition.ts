@@ -75,6 +75,8 @@ export type CompositionOptions = {
   logger: Logger
   authSecret: string
   keyRing: KeyRing
+  /** Made by the caller if it counts something itself. */
+  metrics?: Metrics
   /** Replaces the gateway to real hosts. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
   /** Replaces the requests to receivers of webhooks. */
@@ -93,7 +95,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)
-  const metrics = createMetrics()
+  const metrics = options.metrics ?? createMetrics()
   const precedence = new Precedence()
   const connectors = createConnectorsModule({ db, clock, logger, sealer, social: config.social })
   const docks = createDockModules({

@@ -4,14 +4,21 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compileOnly, createLogger, type Logger, listMailNotices, systemClock } from '@dock/foundation'
+import {
+  compileOnly,
+  createLogger,
+  guardProcess,
+  type Logger,
+  listMailNotices,
+  systemClock,
+} from '@dock/foundation'
 import { ensureAuthSecret } from './auth-secret.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { openDatabase } from './database/database.ts'
 import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
-import { serveMetrics } from './http/metrics.ts'
+import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
@@ -50,6 +57,8 @@ const run = async (logger: Logger): Promise<void> => {
     )
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
+  const metrics = createMetrics()
+  guardProcess({ logger, count: metrics.uncaught, leave: () => end(1) })
   const lock = await holdInstanceLock(config.databaseUrl, (error) => {
     logger.fatal({ err: error }, 'lost the instance lock on the database; stopping')
     end(1)
@@ -70,6 +79,7 @@ const run = async (logger: Logger): Promise<void> => {
     database,
     clock: systemClock,
     logger,
+    metrics,
     authSecret,
     keyRing,
   })
@@ -87,7 +97,7 @@ const run = async (logger: Logger): Promise<void> => {
       'created the first account; its password is in the file',
     )
   await controlPlane.start()
-  const metricsServer = await listenForMetrics(config, controlPlane.metrics.registry, logger)
+  const metricsServer = await listenForMetrics(config, metrics.registry, logger)
   const server = await serveHttp({
     app: controlPlane.app,
     connectionHandlers: controlPlane.connectionHandlers,

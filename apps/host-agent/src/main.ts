@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compileOnly, createLogger } from '@dock/foundation'
+import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
 import { readAgentSettings } from './agent-settings.ts'
 import { awaitOrders } from './await-orders.ts'
 import { composeAgent } from './composition.ts'
@@ -28,6 +28,8 @@ const compose = async () => {
 
 const run = async (): Promise<void> => {
   const orders = awaitOrders(process)
+  const broken = Promise.withResolvers<void>()
+  guardProcess({ logger, leave: () => broken.resolve() })
   // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()
@@ -45,15 +47,19 @@ const run = async (): Promise<void> => {
     logger,
   })
   logger.info({ hostFolder: settings.hostFolder }, 'host agent ready')
-  const isReadOnly = await Promise.race([
-    ...[orders.given, link].map((end) => end.then(() => false)),
-    agent.poolIsReadOnly.then(() => true),
+  const reason = await Promise.race([
+    ...[orders.given, link].map((end) => end.then(() => 'order' as const)),
+    agent.poolIsReadOnly.then(() => 'read-only' as const),
+    broken.promise.then(() => 'uncaught error' as const),
   ])
-  logger.info({ order: orders.present, isReadOnly }, 'host agent is stopping')
+  logger.info({ order: orders.present, reason }, 'host agent is stopping')
   ended.abort()
   await link.catch(() => undefined)
   if (orders.present === 'shutdown') await agent.shutdown()
-  else if (isReadOnly) throw new Error('the disk pool is read-only: the next agent mounts it again')
+  else if (reason === 'read-only')
+    throw new Error('the disk pool is read-only: the next agent mounts it again')
+  else if (reason === 'uncaught error')
+    throw new Error('an uncaught error: the next agent adopts the sandboxes')
 }
 
 if (!compileOnly) {

@@ -25,7 +25,7 @@ const startable = () => {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('keepRunning', () => {
-  it('restarts a process that ended with growing delays, and with the shortest one after a good run', async () => {
+  it('restarts a process that ended with growing delays, and at once after a long run', async () => {
     const clock = createVirtualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)
@@ -39,8 +39,10 @@ describe('keepRunning', () => {
     expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([200, 400, 800])
     expect(kept.failures()).toBe(3)
     expect(kept.pid()).toBe(104)
-    await clock.advanceInSteps(60_000)
+    await clock.advanceInSteps(6_000)
     expect(await endAndRestart()).toBe(200)
+    await clock.advanceInSteps(61_000)
+    expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([0, 400, 800])
   })
 
   it('starts nothing after stop', async () => {

@@ -16,6 +16,8 @@ const firstDelayMs = 200
 const longestDelayMs = faultsArmed ? firstDelayMs : 15_000
 /** A process that ran this long counts as started well: its end resets the backoff. */
 const settledMs = 5_000
+/** A process that ran this long starts again at once: everybody is cut off until it does. */
+const healthyMs = 60_000
 
 /** Starts a process with `start` and restarts it when it ends. Rejects only if the first start fails. */
 export async function keepRunning(
@@ -30,8 +32,8 @@ export async function keepRunning(
   let stopped = false
   let starting: Promise<void> = Promise.resolve()
 
-  const scheduleStart = (): void => {
-    const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs)
+  const scheduleStart = (wasHealthy = false): void => {
+    const delayMs = wasHealthy ? 0 : Math.min(firstDelayMs * 2 ** failures, longestDelayMs)
     failures += 1
     clock.after(delayMs, () => {
       if (!stopped) starting = startAgain()
@@ -51,9 +53,10 @@ export async function keepRunning(
     void running.ended.then((code) => {
       current = undefined
       if (stopped) return
-      if (clock.now().getTime() - startedAt > settledMs) failures = 0
+      const ranMs = clock.now().getTime() - startedAt
+      if (ranMs > settledMs) failures = 0
       report(`${name} ended (${code === null ? 'killed' : `exit code ${code}`}); restarting it`)
-      scheduleStart()
+      scheduleStart(ranMs > healthyMs)
     })
   }
   watch(current)

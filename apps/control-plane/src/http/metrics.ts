@@ -11,6 +11,8 @@ export type Metrics = {
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
   copies: CopyMetrics
   ssh: SshMetrics
+  /** Counts an error that nothing caught: of one stream, or another one, after which the process leaves. */
+  uncaught(kind: 'stream' | 'other'): void
   /** Sets the number of quarantined items that wait for a decision. */
   quarantined(things: number): void
 }
@@ -46,6 +48,12 @@ export function createMetrics(): Metrics {
     help: 'Docks, captures and copies that the database does not know, kept until an admin adopts or deletes them.',
     registers: [registry],
   })
+  const uncaught = new Counter({
+    name: 'dock_uncaught_errors_total',
+    help: 'Errors that nothing caught. After one that is not of a stream, the process starts again.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
   const sshConnections = new Gauge({
     name: 'dock_ssh_connections',
     help: 'Open SSH connections, signed in or not.',
@@ -70,6 +78,7 @@ export function createMetrics(): Metrics {
       login: (result) => sshLogins.inc({ result }),
       session: (kind) => sshSessions.inc({ kind }),
     },
+    uncaught: (kind) => uncaught.inc({ kind }),
     quarantined: (things) => quarantine.set(things),
     copies: {
       recordDrill: (result) => drills.inc({ result }),

@@ -1,7 +1,7 @@
 /** Middleware that sets a request's id and client address, and logs and measures the request when it ends. */
 
 import type { Logger } from '@dock/foundation'
-import { newUuid } from '@dock/foundation'
+import { newUuid, runDescribed } from '@dock/foundation'
 import type { HttpBindings } from '@hono/node-server'
 import type { MiddlewareHandler } from 'hono'
 import type { ClientAddress } from '../client-address.ts'
@@ -37,7 +37,10 @@ export function observeRequests(options: RequestObservation): MiddlewareHandler<
     const peer = context.env?.incoming?.socket.remoteAddress
     context.set('clientAddress', clientAddress(peer, context.req.raw.headers.get('x-forwarded-for')))
     context.set('route', 'unknown')
-    await next()
+    await runDescribed(
+      () => ({ requestId, route: context.get('route'), callerId: context.get('callerId') }),
+      next,
+    )
     context.res.headers.set('x-request-id', requestId)
     secureHeaders(context.res.headers)
     const seconds = (performance.now() - startedAt) / 1000

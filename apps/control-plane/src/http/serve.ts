@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Precedence, systemClock, waitAtMost } from '@dock/foundation'
+import { type Precedence, runDescribed, systemClock, waitAtMost } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
@@ -51,6 +51,10 @@ const refuseUpgrade = (socket: Duplex): void => {
 }
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
+
+/** Names of what is not a request of the API, in the log. The address of a port and a ticket are secret. */
+const describePort = () => ({ door: 'port' })
+const describeUpgrade = () => ({ door: 'upgrade' })
 
 const protocolOf = (request: IncomingMessage): string => request.headers.upgrade?.toLowerCase() ?? ''
 
@@ -123,7 +127,8 @@ export async function serveHttp(options: {
       if (!connectionHandlers.ports?.takes(request)) return serve(request, response)
       // Connections of hosted ports have no idle timeout.
       request.socket.setTimeout(0)
-      connectionHandlers.ports.handle(request, response).catch((error: unknown) => {
+      const { handle } = connectionHandlers.ports
+      runDescribed(describePort, () => handle(request, response)).catch((error: unknown) => {
         onConnectionError(error)
         response.destroy()
       })
@@ -132,11 +137,11 @@ export async function serveHttp(options: {
     server.on('upgrade', (request, socket: Socket, head) => {
       // The upgraded protocol has its own idle timeout.
       socket.setTimeout(0)
-      const upgrade = connectionHandlers.ports?.takes(request)
-        ? connectionHandlers.ports.upgrade
-        : upgradeOf(request)
+      const isForPort = connectionHandlers.ports?.takes(request) === true
+      const upgrade = isForPort ? connectionHandlers.ports?.upgrade : upgradeOf(request)
       if (!upgrade) return refuseUpgrade(socket)
-      upgrade(request, socket, head).catch((error: unknown) => {
+      const describe = isForPort ? describePort : describeUpgrade
+      runDescribed(describe, () => upgrade(request, socket, head)).catch((error: unknown) => {
         onConnectionError(error)
         socket.destroy()
       })

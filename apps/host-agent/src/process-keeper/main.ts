@@ -4,7 +4,7 @@
  * has been of no use for ten minutes.
  */
 import { rmSync } from 'node:fs'
-import { compileOnly, createLogger } from '@dock/foundation'
+import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
 import { Keeper } from './keeper.ts'
 import { createKeeperServer } from './keeper-server.ts'
 import { type KeeperSettings, keeperDefaults } from './keeper-settings.ts'
@@ -12,6 +12,8 @@ import { type KeeperSettings, keeperDefaults } from './keeper-settings.ts'
 const run = async (root: string, socketPath: string, settings: KeeperSettings): Promise<void> => {
   const logger = createLogger('process-keeper')
   const log = (error: unknown): void => logger.error({ err: error }, 'a kept process')
+  // Announces nothing: the agent takes it for a death, and starts another keeper.
+  guardProcess({ logger, leave: () => process.exit(1) })
   const keeper = await Keeper.open(root, settings, log)
   let inUse = 0
   let usedAt = performance.now()

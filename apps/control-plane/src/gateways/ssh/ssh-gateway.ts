@@ -1,6 +1,7 @@
 /** Listens for SSH connections, admits them, and ends those that do not sign in. */
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { limits } from '@dock/contract'
+import { runDescribed } from '@dock/foundation'
 import ssh2, { type Connection } from 'ssh2'
 import { networkOf } from '../../client-address.ts'
 import type { SshHostKey } from '../../modules/keys/index.ts'
@@ -36,6 +37,9 @@ const missedKeepalivesMax = 3
  * opens no more sessions. The number is one of which no client knows a bug.
  */
 const softwareVersion = 'OpenSSH_9.9 Dock'
+
+/** Names the connections in the log. */
+const describe = () => ({ door: 'ssh' })
 
 export function createSshGateway(
   options: SshContext & {
@@ -143,7 +147,7 @@ export function createSshGateway(
       sockets.delete(socket)
       metrics.connections(sockets.size)
     })
-    accept(socket).catch((error: unknown) => {
+    runDescribed(describe, () => accept(socket)).catch((error: unknown) => {
       logger.error({ err: error }, 'could not accept an SSH connection')
       socket.destroy()
     })

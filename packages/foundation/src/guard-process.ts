@@ -1,0 +1,72 @@
+/**
+ * Errors that nothing caught. Without this, Node ends the process for any of them, and one caller's broken stream is
+ * everybody's. An error of a stream goes on the log, and the process goes on. After any other error its memory may be
+ * wrong, so it leaves in order and starts again.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Logger } from './logger.ts'
+
+/** Returns fields that name a piece of work in the log, such as a request. They must not be secret. */
+type Describe = () => Readonly<Record<string, unknown>>
+
+const current = new AsyncLocalStorage<Describe>()
+
+/** Runs `work`. The log names an error that it leaves uncaught, now or later, with what `describe` returns. */
+export function runDescribed<T>(describe: Describe, work: () => T): T {
+  return current.run(describe, work)
+}
+
+/** Codes of errors that concern one stream, socket or message: of Node's streams, HTTP, TLS, zlib and system calls. */
+const streamCodes =
+  /^(ERR_STREAM_|ERR_HTTP_|ERR_HTTP2_|ERR_SOCKET_|ERR_SSL_|ERR_TLS_|ERR_INVALID_STATE$|ERR_INVALID_CHAR$|ERR_INVALID_HTTP_TOKEN$|HPE_|UND_ERR_|WS_ERR_|Z_|ABORT_ERR$|ECONN|EPIPE$|ENOTCONN$|ESHUTDOWN$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$)/
+
+/** True if the error is one stream's own, so that everything else in the process is as it should be. */
+export function isStreamError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return error.name === 'AbortError' || (typeof code === 'string' && streamCodes.test(code))
+}
+
+/** How long a process may take to leave in order. */
+const leaveMsMax = 10_000
+
+type GuardOptions = {
+  logger: Logger
+  /** Counts an uncaught error. */
+  count?: (kind: 'stream' | 'other') => void
+  /** Begins to end the process. It is ended after ten seconds, whatever comes of this. */
+  leave: () => void
+}
+
+/** Takes over the uncaught errors and unhandled rejections of this process. */
+export function guardProcess({ logger, count, leave }: GuardOptions): void {
+  let isLeaving = false
+  const handle = (error: unknown): void => {
+    const isOfStream = isStreamError(error)
+    count?.(isOfStream ? 'stream' : 'other')
+    const fields = { err: error, ...describeCurrent() }
+    if (isOfStream) {
+      logger.error(fields, 'an uncaught error of a stream; only its own work has ended')
+      return
+    }
+    logger.fatal(fields, 'an uncaught error; the process leaves and starts again')
+    if (isLeaving) return
+    isLeaving = true
+    setTimeout(() => process.exit(1), leaveMsMax).unref()
+    try {
+      leave()
+    } catch {
+      process.exit(1)
+    }
+  }
+  process.on('uncaughtException', handle)
+  process.on('unhandledRejection', handle)
+}
+
+const describeCurrent = (): object => {
+  try {
+    return current.getStore()?.() ?? {}
+  } catch {
+    return {}
+  }
+}
