@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ServiceError } from '@dock/contract'
 import {
   compileOnly,
   createLogger,
@@ -12,6 +13,7 @@ import {
   listMailNotices,
   systemClock,
 } from '@dock/foundation'
+import { LinkLost } from '@dock/host-protocol'
 import { ensureAuthSecret } from './auth-secret.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config/config.ts'
@@ -20,6 +22,7 @@ import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
 import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
+import { HostRefused, HostUnreachable } from './modules/hosts/index.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 
@@ -58,7 +61,12 @@ const run = async (logger: Logger): Promise<void> => {
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const metrics = createMetrics()
-  guardProcess({ logger, count: metrics.uncaught, leave: () => end(1) })
+  guardProcess({
+    logger,
+    streamErrors: [ServiceError, HostUnreachable, HostRefused, LinkLost],
+    count: metrics.uncaught,
+    leave: () => end(1),
+  })
   const lock = await holdInstanceLock(config.databaseUrl, (error) => {
     logger.fatal({ err: error }, 'lost the instance lock on the database; stopping')
     end(1)

@@ -7,9 +7,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
+import { LinkLost } from '@dock/host-protocol'
 import { readAgentSettings } from './agent-settings.ts'
 import { awaitOrders } from './await-orders.ts'
 import { composeAgent } from './composition.ts'
+import { AgentRefusal } from './docks/agent-refusal.ts'
 import { createCredentialFile } from './link/credential-file.ts'
 import { keepLinked } from './link/keep-linked.ts'
 
@@ -29,7 +31,7 @@ const compose = async () => {
 const run = async (): Promise<void> => {
   const orders = awaitOrders(process)
   const broken = Promise.withResolvers<void>()
-  guardProcess({ logger, leave: () => broken.resolve() })
+  guardProcess({ logger, streamErrors: [AgentRefusal, LinkLost], leave: () => broken.resolve() })
   // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()

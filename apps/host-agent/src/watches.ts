@@ -24,8 +24,13 @@ export function createWatches(
     losses: parts.warmPoolLosses,
     room: () => disks.room(),
     memoryAvailable: () => {
-      const { availableBytes, totalBytes } = readMemory()
-      return availableBytes / totalBytes
+      try {
+        const { availableBytes, totalBytes } = readMemory()
+        return availableBytes / totalBytes
+      } catch {
+        // Without a descriptor left, /proc cannot be read: the pool makes room.
+        return 0
+      }
     },
   })
   return {

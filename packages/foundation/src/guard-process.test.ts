@@ -86,6 +86,13 @@ describe('isStreamError', () => {
     'ERR_HTTP2_INVALID_STREAM',
     'ECONNREFUSED',
   ])('is true for %s', (code) => expect(isStreamError(Object.assign(new Error('x'), { code }))).toBe(true))
+  it('is true for a class that the program names, and for those derived from it', () => {
+    class LinkLost extends Error {}
+    class LinkTimeout extends LinkLost {}
+    expect(
+      [new LinkTimeout(), new LinkLost(), new Error()].map((each) => isStreamError(each, [LinkLost])),
+    ).toEqual([true, true, false])
+  })
   it.each(['ERR_INVALID_ARG_TYPE', 'ENOSPC', 'ERR_ASSERTION', '57014', undefined, 7])(
     'is false for %s',
     (code) => expect(isStreamError(Object.assign(new Error('x'), { code }))).toBe(false),

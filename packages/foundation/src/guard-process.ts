@@ -16,13 +16,22 @@ export function runDescribed<T>(describe: Describe, work: () => T): T {
   return current.run(describe, work)
 }
 
-/** Codes of errors that concern one stream, socket or message: of Node's streams, HTTP, TLS, zlib and system calls. */
+/**
+ * Codes of errors that concern one stream, socket, message or child process: of Node's streams, HTTP, TLS, zlib and
+ * system calls.
+ */
 const streamCodes =
-  /^(ERR_STREAM_|ERR_HTTP_|ERR_HTTP2_|ERR_SOCKET_|ERR_SSL_|ERR_TLS_|ERR_INVALID_STATE$|ERR_INVALID_CHAR$|ERR_INVALID_HTTP_TOKEN$|HPE_|UND_ERR_|WS_ERR_|Z_|ABORT_ERR$|ECONN|EPIPE$|ENOTCONN$|ESHUTDOWN$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$)/
+  /^(ERR_STREAM_|ERR_HTTP_|ERR_HTTP2_|ERR_SOCKET_|ERR_SSL_|ERR_TLS_|ERR_INVALID_STATE$|ERR_INVALID_CHAR$|ERR_INVALID_HTTP_TOKEN$|HPE_|UND_ERR_|WS_ERR_|Z_|ABORT_ERR$|ECONN|EPIPE$|ENOTCONN$|ESHUTDOWN$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|EMFILE$|ENFILE$|EAGAIN$)/
 
-/** True if the error is one stream's own, so that everything else in the process is as it should be. */
-export function isStreamError(error: unknown): boolean {
+type ErrorClass = abstract new (...args: never[]) => Error
+
+/**
+ * True if the error is one stream's own, or of one of `classes`, so that everything else in the process is as it should
+ * be.
+ */
+export function isStreamError(error: unknown, classes: readonly ErrorClass[] = []): boolean {
   if (!(error instanceof Error)) return false
+  if (classes.some((each) => error instanceof each)) return true
   const { code } = error as { code?: unknown }
   return error.name === 'AbortError' || (typeof code === 'string' && streamCodes.test(code))
 }
@@ -32,6 +41,8 @@ const leaveMsMax = 10_000
 
 type GuardOptions = {
   logger: Logger
+  /** Errors that the program throws by design, such as those of a link that broke. Each concerns one call or stream. */
+  streamErrors?: readonly ErrorClass[]
   /** Counts an uncaught error. */
   count?: (kind: 'stream' | 'other') => void
   /** Begins to end the process. It is ended after ten seconds, whatever comes of this. */
@@ -39,10 +50,10 @@ type GuardOptions = {
 }
 
 /** Takes over the uncaught errors and unhandled rejections of this process. */
-export function guardProcess({ logger, count, leave }: GuardOptions): void {
+export function guardProcess({ logger, streamErrors, count, leave }: GuardOptions): void {
   let isLeaving = false
   const handle = (error: unknown): void => {
-    const isOfStream = isStreamError(error)
+    const isOfStream = isStreamError(error, streamErrors)
     count?.(isOfStream ? 'stream' : 'other')
     const fields = { err: error, ...describeCurrent() }
     if (isOfStream) {

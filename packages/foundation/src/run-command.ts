@@ -40,6 +40,8 @@ export function tryCommand(
       ...(options.cwd ? { cwd: options.cwd } : {}),
       ...(options.timeoutMs ? { timeout: options.timeoutMs, killSignal: 'SIGKILL' as const } : {}),
     })
+    // Before anything that may throw: without descriptors left, the child has no streams, and its error comes later.
+    child.once('error', reject)
     let stdout = ''
     let stderr = ''
     let printedBytes = 0
@@ -58,7 +60,6 @@ export function tryCommand(
     })
     child.stdin.on('error', () => undefined)
     child.stdin.end(options.input ?? '')
-    child.once('error', reject)
     child.once('close', (code, signal) =>
       resolve({ code: code ?? 128, stdout, stderr: signal ? `${stderr} (${signal})` : stderr }),
     )

@@ -121,17 +121,18 @@ const serveStream = async (
   head: IncomingHttpHeaders,
   handler: LinkHandler,
 ): Promise<void> => {
+  stream.on('error', () => undefined)
   const gone = new AbortController()
   // A Request forwards its signal only while it is reachable. The `close` listener below keeps it reachable for
   // handlers that keep only the signal.
-  let request: Request | null = requestOf(stream, head, gone.signal)
+  let request: Request | null = null
   let isAnswered = false
-  stream.on('error', () => undefined)
   stream.once('close', () => {
     if (!isAnswered) gone.abort(new Error('the caller disconnected'))
     request = null
   })
   try {
+    request = requestOf(stream, head, gone.signal)
     await respond(stream, await handler(request))
     isAnswered = true
     // Drain what the handler did not read, otherwise the stream stays open.

@@ -31,6 +31,7 @@ export function runDetached(program: string, args: readonly string[], input?: Bu
     const child = spawn('/bin/sh', ['-c', launch, ...command], {
       stdio: [given?.readFd ?? 'ignore', 'pipe', 'pipe'],
     }) as ChildProcessByStdio<null, Readable, Readable>
+    child.once('error', (error) => end(error))
     underWay.add(child)
     given?.closeReader()
     if (input) given?.write(input)
@@ -45,8 +46,9 @@ export function runDetached(program: string, args: readonly string[], input?: Bu
     const end = (error?: Error): void => {
       underWay.delete(child)
       clearTimeout(late)
-      child.stdout.destroy()
-      child.stderr.destroy()
+      // Without descriptors left, the child has no streams.
+      child.stdout?.destroy()
+      child.stderr?.destroy()
       given?.destroy()
       if (error) reject(error)
       else resolve()
@@ -68,7 +70,6 @@ export function runDetached(program: string, args: readonly string[], input?: Bu
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(0, outputBytesMax)
     })
-    child.once('error', end)
     child.once('exit', (code) => {
       exitCode = code ?? 128
       settle()

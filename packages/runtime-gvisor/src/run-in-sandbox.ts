@@ -57,13 +57,17 @@ export async function runInSandbox(
   const onStarted: Parameters<typeof runToEnd>[3]['onStarted'] = (started) => {
     kill = () => started.kill()
     if (signal?.aborted) stop()
-    started.pid().then((pid) => {
-      // `runsc exec` tells the number a moment later: the command may have ended by then.
-      if (!sandbox.underWay.has(mark)) return
-      commandPid = pid
-      if (pid > 0) sandbox.killedForMemory.set(pid, killedForMemory)
-      request.onStarted?.({ pid, mark })
-    })
+    started.pid().then(
+      (pid) => {
+        // `runsc exec` tells the number a moment later: the command may have ended by then.
+        if (!sandbox.underWay.has(mark)) return
+        commandPid = pid
+        if (pid > 0) sandbox.killedForMemory.set(pid, killedForMemory)
+        request.onStarted?.({ pid, mark })
+        // A command that did not start says so itself.
+      },
+      () => undefined,
+    )
   }
   const killedForMemory: string[] = []
   let commandPid = 0

@@ -12,6 +12,8 @@ import { markFromRoot } from './root-socket.ts'
 /** Limit of all headers of a request together. */
 const headerBytesMax = 16 * 1024
 const keepAliveTimeoutMs = 65_000
+/** Time for a client to read that its upgrade was refused. */
+const refusedMs = 5_000
 
 /** Timeouts for the client's part of an exchange. The server's own processing time does not count. */
 export type ClientTimeouts = {
@@ -47,6 +49,8 @@ export type HttpServer = {
 
 const refuseUpgrade = (socket: Duplex): void => {
   socket.on('error', () => socket.destroy())
+  const timer = setTimeout(() => socket.destroy(), refusedMs)
+  socket.once('close', () => clearTimeout(timer))
   socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
 }
 

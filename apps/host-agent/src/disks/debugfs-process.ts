@@ -19,7 +19,7 @@ export function startDebugfs(
   timeout?: number,
 ): ChildProcessByStdio<Writable, Readable, null> {
   // `-c` skips reading the bitmaps: only names, inodes and blocks are needed.
-  return spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
+  const child = spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
     uid: diskReader,
     gid: diskReader,
@@ -30,6 +30,11 @@ export function startDebugfs(
     },
     ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
   }) as ChildProcessByStdio<Writable, Readable, null>
+  // Its reader may begin to listen later.
+  child.on('error', () => undefined)
+  if (!child.stdin) throw new Error('debugfs could not be started')
+  child.stdin.on('error', () => undefined)
+  return child
 }
 
 /**
@@ -64,16 +69,22 @@ class LineJoiner {
   }
 }
 
-/** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs is killed. */
-export async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
-  // The timeout applies to each piece of output, not to the whole listing.
-  const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
+/** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs fails or is killed. */
+export function linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
   const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (_code, signal) => resolve(signal))
   })
   ended.catch(() => undefined)
-  child.stdin.on('error', () => undefined)
+  return readLinesUntil(ended, child)
+}
+
+async function* readLinesUntil(
+  ended: Promise<NodeJS.Signals | null>,
+  child: ReturnType<typeof startDebugfs>,
+): AsyncGenerator<string[]> {
+  // The timeout applies to each piece of output, not to the whole listing.
+  const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
   child.stdout.setEncoding('latin1')
   const joiner = new LineJoiner()
   try {

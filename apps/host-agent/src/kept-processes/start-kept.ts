@@ -112,10 +112,10 @@ const openWithPipes = async (
 const discard = async (dock: DockState, processId: string): Promise<void> => {
   dock.kept.delete(processId)
   const { keeper, keptRecords } = dock.parts
-  for (const removed of [keptRecords.remove(dock.dockId, processId), keeper.remove(dock.dockId, processId)])
-    await removed.catch((error: unknown) =>
-      dock.logger.warn({ err: error, processId }, 'could not remove a process that did not start'),
-    )
+  const removals = [keptRecords.remove(dock.dockId, processId), keeper.remove(dock.dockId, processId)]
+  for (const removal of await Promise.allSettled(removals))
+    if (removal.status === 'rejected')
+      dock.logger.warn({ err: removal.reason, processId }, 'could not remove a process that did not start')
 }
 
 const watchEnd = (dock: DockState, process: KeptProcess, { ended }: DockProcess): void => {

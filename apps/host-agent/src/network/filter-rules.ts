@@ -132,6 +132,7 @@ table inet ${table} {
     iifname != "lo" ip daddr ${formatCidr(subnet)} drop
   }
   chain from_dock {
+    udp sport 0 drop
     ct direction reply ct state established,related accept
     ip daddr ${nameserver} meta l4proto { tcp, udp } th dport 53 add @names ${rateOver(limits.namesPerSecond)} drop
     ip daddr ${nameserver} udp dport 53 accept

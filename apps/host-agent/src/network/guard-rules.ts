@@ -100,14 +100,18 @@ export async function guardRules(options: {
       stdio: ['ignore', 'pipe', 'ignore'],
       signal,
     })
-    monitor.once('spawn', checkSoon)
-    monitor.stdout.on('data', checkSoon)
-    monitor.on('error', () => undefined)
-    monitor.once('close', () => {
-      if (signal.aborted) return
+    let isOver = false
+    const listenAgain = (): void => {
+      if (signal.aborted || isOver) return
+      isOver = true
       logger.warn({ table }, 'nft monitor ended; restarting it')
       setTimeout(listen, restartMs).unref()
-    })
+    }
+    monitor.on('error', listenAgain)
+    monitor.once('close', listenAgain)
+    monitor.once('spawn', checkSoon)
+    // Without descriptors left, the child has no streams.
+    monitor.stdout?.on('data', checkSoon)
   }
   listen()
   const timer = setInterval(checkSoon, checkIntervalMs).unref()

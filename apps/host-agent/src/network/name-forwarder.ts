@@ -116,12 +116,16 @@ export async function startNameForwarder(options: NameForwarderOptions): Promise
   const asked = createBound(askedBound)
   const connected = createBound(connectionsBound)
   const connections = new Set<Socket>()
+  let isClosed = false
 
   const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
   udp.on('message', (query: Buffer, from: RemoteInfo) => {
-    const release = asked.enter(from.address)
+    // Port 0 cannot be answered: `send` would throw.
+    const release = from.port === 0 ? undefined : asked.enter(from.address)
     if (!release) return
-    const answer = (bytes: Buffer): void => udp.send(bytes, from.port, from.address, () => undefined)
+    const answer = (bytes: Buffer): void => {
+      if (!isClosed) udp.send(bytes, from.port, from.address, () => undefined)
+    }
     void resolvers().then((list) => ask(query, list, resolverPort, answer, release))
   })
 
@@ -171,6 +175,7 @@ export async function startNameForwarder(options: NameForwarderOptions): Promise
   }
   return {
     close: async () => {
+      isClosed = true
       for (const connection of connections) connection.destroy()
       await Promise.all([
         new Promise<void>((resolve) => udp.close(() => resolve())),

@@ -148,7 +148,8 @@ const refuse = ({ request, response }: Call, error: unknown, log: (error: unknow
 export function createKeeperServer(keeper: Keeper, events: KeeperEvents): KeeperServer {
   const waiting = new Set<ServerResponse>()
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://keeper')
+    const url = URL.parse(request.url ?? '/', 'http://keeper')
+    if (!url) return json(response, { code: 'invalid', message: 'not a path' }, statusOf.invalid)
     if (url.pathname === '/end') {
       if (request.method === 'POST') return void response.end('{}', () => events.onEndOrdered())
       waiting.add(response)

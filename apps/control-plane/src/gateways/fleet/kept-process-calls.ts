@@ -35,7 +35,7 @@ export function createKeptProcessCalls(
     const path = `${pathOf(place)}/${verb}`
     await translateFailure(callAgent(link(place.hostId, 'control'), path, schema, empty, body, { timeoutMs }))
   }
-  const get = <A extends z.ZodType>(hostId: string, path: string, answer: A, ms = 0) =>
+  const get = async <A extends z.ZodType>(hostId: string, path: string, answer: A, ms = 0) =>
     translateFailure(
       callAgent(link(hostId, 'control'), path, null, answer, undefined, {
         method: 'GET',
@@ -43,7 +43,7 @@ export function createKeptProcessCalls(
       }),
     )
   return {
-    startKept: (hostId, dockId, request) =>
+    startKept: async (hostId, dockId, request) =>
       translateFailure(
         callAgent(link(hostId, 'control'), `/docks/${dockId}/kept`, startKeptProcess, keptProcess, request, {
           timeoutMs,

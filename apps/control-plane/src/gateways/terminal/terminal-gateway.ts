@@ -12,6 +12,8 @@ import type { Closing } from './terminal-frames.ts'
 const path = /^\/v1\/docks\/([^/]+)\/terminal$/
 /** Limit of a frame from a client. A large paste arrives in several frames. */
 const frameBytesMax = 1024 * 1024
+/** Time for a client to read why it was refused. */
+const refusedMs = 5_000
 
 export type TerminalGateway = {
   /** True if an upgrade of this path is for a terminal. */
@@ -22,7 +24,14 @@ export type TerminalGateway = {
   close(): void
 }
 
+/** The socket of a client that does not read what it is told would stay open. */
+const destroySoon = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), refusedMs)
+  socket.once('close', () => clearTimeout(timer))
+}
+
 const refuse = (socket: Duplex, { status, code, message }: ServiceError): void => {
+  destroySoon(socket)
   const body = JSON.stringify({ ok: false, code, message })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
@@ -51,10 +60,9 @@ export function createTerminalGateway(options: {
       terminal.release()
     }
     if (socket.destroyed) return abandon()
-    // The library responds to an invalid WebSocket handshake itself and closes the socket.
-    socket.once('close', abandon)
+    let isOpen = false
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      socket.off('close', abandon)
+      isOpen = true
       const close = runTerminal({
         ...{ socket: webSocket, terminal, clock: context.clock },
         onEnd: () => {
@@ -67,6 +75,10 @@ export function createTerminalGateway(options: {
       // The credential may have ended between the check of the ticket and the subscription.
       accessSignals.notice(terminal.holder.credentialId)
     })
+    if (isOpen) return
+    // The library has responded to an invalid WebSocket handshake itself.
+    abandon()
+    destroySoon(socket)
   }
 
   return {

@@ -68,6 +68,8 @@ export async function attachProcess(
       done(error)
     },
   })
+  // It may fail before the terminal listens, or after it has closed.
+  stream.on('error', () => undefined)
   const finishAtEnd = (): void => {
     if (isOver || !end || (!body.readableEnded && position < end.offset)) return
     isOver = true
@@ -79,9 +81,13 @@ export async function attachProcess(
   }
   /** The output broke off, or the end of the process cannot be asked for. */
   const fail = async (error: Error): Promise<void> => {
-    const ended = await hosts.readKept(place).then(({ end }) => end?.reason === 'dock_ended', isGone)
-    if (ended) endWith(null, 0)
-    else if (!isOver) stream.destroy(error)
+    try {
+      const ended = await hosts.readKept(place).then(({ end }) => end?.reason === 'dock_ended', isGone)
+      if (ended) return endWith(null, 0)
+    } catch {
+      // Nobody knows what became of the process.
+    }
+    if (!isOver) stream.destroy(error)
   }
   const watchEnd = async (): Promise<void> => {
     let process = await hosts.waitForKept(place, waitMs)
