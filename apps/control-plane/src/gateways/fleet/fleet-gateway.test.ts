@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { systemClock } from '@dock/foundation'
 import type { AgentLink, RequestOptions } from '@dock/host-protocol'
 import { expect, it } from 'vitest'
+import { HostNotLinked } from '../../modules/hosts/index.ts'
 import { createFleetGateway } from './fleet-gateway.ts'
 
 /** The longest time that the runtime takes to kill a command's process tree (`endingMs` of runtime-gvisor). */
@@ -53,4 +55,23 @@ it('holds orders back until the first inventory over a link is handled, and send
   gateway.releaseOrders('host')
   await ordered
   expect(asked.at(-1)).toEqual({ operationId: 'o', generation: 1, epoch: 3 })
+})
+
+it('rejects calls for the processes of a host without a link, and throws none', async () => {
+  const gateway = createFleetGateway(systemClock, () => 0)
+  const place = { hostId: 'host', dockId: 'dock', processId: 'process' }
+  const start = { processId: 'process', generation: 1, command: 'true', env: {}, stdin: false }
+  const calls = [
+    gateway.startKept('host', 'dock', start),
+    gateway.listKept('host', 'dock'),
+    gateway.readKept(place),
+    gateway.waitForKept(place, 1),
+    gateway.signalKept(place, { signal: 'TERM', target: 'group' }),
+    gateway.resizeKept(place, { cols: 80, rows: 24 }),
+    gateway.closeKeptInput(place),
+    gateway.openKeptOutput(place, 'stdout', { offset: 0, follow: true }),
+    gateway.writeKeptInput(place, 0, Readable.from([])),
+  ]
+  for (const outcome of await Promise.allSettled(calls))
+    expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(HostNotLinked) })
 })
