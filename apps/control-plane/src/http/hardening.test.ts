@@ -13,7 +13,8 @@ let shortTimeoutPort: number
 beforeAll(async () => {
   server = await startTestControlPlane({ logTo: (line) => lines.push(line) })
   port = (await server.listen()).port
-  shortTimeoutPort = (await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 60_000 })).port
+  const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 60_000, refusedMs: 100 }
+  shortTimeoutPort = (await server.listen(timeouts)).port
 })
 afterAll(() => server.stop())
 
@@ -131,7 +132,8 @@ describe('a request', () => {
   })
 
   it('that takes long to process does not count as an idle connection', async () => {
-    const { port: shortIdlePort } = await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 300 })
+    const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 300, refusedMs: 100 }
+    const { port: shortIdlePort } = await server.listen(timeouts)
     const holder = new pg.Client({ connectionString: server.database.url })
     await holder.connect()
     await holder.query('begin')
@@ -199,6 +201,20 @@ describe('a slow client', () => {
   it('that sends a request in pieces is served', async () => {
     const pieces = ['GET /v1/con', 'fig HTTP/1.1\r\nHo', 'st: x\r\nConnection: close\r\n\r\n']
     expect(statusOf(await exchange(...pieces))).toBe('200')
+  })
+
+  it('that keeps its connection after a refused upgrade is cut off', async () => {
+    const socket = connect({ port: shortTimeoutPort, host: '127.0.0.1', allowHalfOpen: true })
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
+    })
+    socket.on('error', () => undefined)
+    socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await once(socket, 'end')
+    expect(statusOf(received)).toBe('404')
+    // The kernel resets a connection that the server has closed when more data arrives.
+    await expect.poll(() => (socket.destroyed ? 'cut' : socket.write('x'))).toBe('cut')
   })
 })
 

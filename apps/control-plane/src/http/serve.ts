@@ -12,8 +12,6 @@ import { markFromRoot } from './root-socket.ts'
 /** Limit of all headers of a request together. */
 const headerBytesMax = 16 * 1024
 const keepAliveTimeoutMs = 65_000
-/** Time for a client to read that its upgrade was refused. */
-const refusedMs = 5_000
 
 /** Timeouts for the client's part of an exchange. The server's own processing time does not count. */
 export type ClientTimeouts = {
@@ -22,8 +20,15 @@ export type ClientTimeouts = {
   requestMs: number
   /** Time without traffic while the client should send, or should read the response. */
   silenceMs: number
+  /** Time to read that an upgrade was refused, and to disconnect. */
+  refusedMs: number
 }
-const defaultTimeouts: ClientTimeouts = { headersMs: 15_000, requestMs: 60_000, silenceMs: 15 * 60_000 }
+const defaultTimeouts: ClientTimeouts = {
+  headersMs: 15_000,
+  requestMs: 60_000,
+  silenceMs: 15 * 60_000,
+  refusedMs: 5_000,
+}
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
@@ -47,7 +52,7 @@ export type HttpServer = {
   close(): void
 }
 
-const refuseUpgrade = (socket: Duplex): void => {
+const refuseUpgrade = (socket: Duplex, refusedMs: number): void => {
   socket.on('error', () => socket.destroy())
   const timer = setTimeout(() => socket.destroy(), refusedMs)
   socket.once('close', () => clearTimeout(timer))
@@ -143,7 +148,7 @@ export async function serveHttp(options: {
       socket.setTimeout(0)
       const isForPort = connectionHandlers.ports?.takes(request) === true
       const upgrade = isForPort ? connectionHandlers.ports?.upgrade : upgradeOf(request)
-      if (!upgrade) return refuseUpgrade(socket)
+      if (!upgrade) return refuseUpgrade(socket, timeouts.refusedMs)
       const describe = isForPort ? describePort : describeUpgrade
       runDescribed(describe, () => upgrade(request, socket, head)).catch((error: unknown) => {
         onConnectionError(error)

@@ -2,7 +2,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '@dock/contract'
-import { isUuid, type Logger } from '@dock/foundation'
+import { type Clock, isUuid, type Logger } from '@dock/foundation'
 import { WebSocketServer } from 'ws'
 import type { AccessSignals } from '../../modules/accounts/index.ts'
 import { connectTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
@@ -25,13 +25,12 @@ export type TerminalGateway = {
 }
 
 /** The socket of a client that does not read what it is told would stay open. */
-const destroySoon = (socket: Duplex): void => {
-  const timer = setTimeout(() => socket.destroy(), refusedMs)
-  socket.once('close', () => clearTimeout(timer))
+const destroySoon = (socket: Duplex, clock: Clock): void => {
+  const cancel = clock.after(refusedMs, () => socket.destroy())
+  socket.once('close', cancel)
 }
 
 const refuse = (socket: Duplex, { status, code, message }: ServiceError): void => {
-  destroySoon(socket)
   const body = JSON.stringify({ ok: false, code, message })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
@@ -78,7 +77,7 @@ export function createTerminalGateway(options: {
     if (isOpen) return
     // The library has responded to an invalid WebSocket handshake itself.
     abandon()
-    destroySoon(socket)
+    destroySoon(socket, context.clock)
   }
 
   return {
@@ -90,6 +89,7 @@ export function createTerminalGateway(options: {
       } catch (error) {
         const known = error instanceof ServiceError
         if (!known) logger.error({ err: error }, 'could not open a terminal')
+        destroySoon(socket, context.clock)
         refuse(socket, known ? error : new ServiceError('internal_error', { cause: error }))
       }
     },

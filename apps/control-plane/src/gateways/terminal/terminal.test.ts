@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type IncomingMessage, request } from 'node:http'
+import { createConnection } from 'node:net'
+import { Duplex } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import {
   addPerson,
@@ -298,6 +299,56 @@ describe('a terminal', () => {
     expect(await connect(ticket, three)).toEqual({ status: 429, code: 'rate_limited' })
     first.client.close()
     await expect.poll(async () => (await ask()).status, patiently).toBe(201)
+  })
+})
+
+describe('a client that is refused', () => {
+  const pathWith = (ticket: string) => `/v1/docks/${dockId}/terminal?ticket=${ticket}`
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const refusedMs = 5_000
+  const shellsDestroyed = () => server.host.connections.terminals.map(({ shell }) => shell.destroyed)
+
+  it('for an invalid handshake gives its place back at once, and is cut off if it does not read', async () => {
+    const { upgradeOf } = server.controlPlane.connectionHandlers
+    // No write ever completes.
+    const socket = new Duplex({ read: () => undefined, write: () => undefined })
+    const asked = {
+      ...{ method: 'GET', url: pathWith(await ticketFor()) },
+      headers: { ...headers, 'sec-websocket-key': 'nonsense' },
+    } as unknown as IncomingMessage
+    await upgradeOf(new URL(asked.url ?? '', 'http://x').pathname, 'websocket')?.(
+      asked,
+      socket,
+      Buffer.alloc(0),
+    )
+    await expect.poll(shellsDestroyed, patiently).toEqual([true])
+    for (let count = 0; count < 4; count += 1) await open()
+    clock.advance(refusedMs - 1)
+    expect(socket.destroyed).toBe(false)
+    clock.advance(1)
+    expect(socket.destroyed).toBe(true)
+  })
+
+  it('for an invalid handshake is told so, and disconnected', async () => {
+    const ticket = await ticketFor()
+    const socket = createConnection(port, '127.0.0.1')
+    const lines = Object.entries({ host: 'x', ...headers, 'sec-websocket-key': 'nonsense' })
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    socket.write(`GET ${pathWith(ticket)} HTTP/1.1\r\n${head}\r\n`)
+    expect(String(Buffer.concat(await socket.toArray()))).toMatch(/^HTTP\/1.1 400 /)
+    await expect.poll(shellsDestroyed, patiently).toEqual([true])
+  })
+
+  it('for an unknown ticket is cut off if it stays', async () => {
+    const socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => undefined).resume()
+    const lines = Object.entries({ host: 'x', ...headers, 'sec-websocket-key': `${'A'.repeat(22)}==` })
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    socket.write(`GET ${pathWith('unknown')} HTTP/1.1\r\n${head}\r\n`)
+    await once(socket, 'end')
+    clock.advance(refusedMs)
+    // The kernel resets a connection that the server has closed when more data arrives.
+    await expect.poll(() => (socket.destroyed ? 'cut' : socket.write('x')), patiently).toBe('cut')
   })
 })
 

@@ -66,7 +66,12 @@ const hasLeft = (index: number): Promise<boolean> =>
 describe('an upload', () => {
   it('may take longer than other requests', async () => {
     const requestMs = 600
-    const hurried = await server.listen({ headersMs: 60_000, requestMs, silenceMs: 60_000 })
+    const hurried = await server.listen({
+      headersMs: 60_000,
+      requestMs,
+      silenceMs: 60_000,
+      refusedMs: 60_000,
+    })
     const sent = upload('slow', hurried.port)
     for (let piece = 0; piece < 5; piece++) {
       sent.write('piece ')
