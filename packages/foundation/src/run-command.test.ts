@@ -1,3 +1,4 @@
+import { runWithFewDescriptors } from '@dock/testkit/src/run-with-few-descriptors.ts'
 import { describe, expect, it } from 'vitest'
 import { runCommand, tryCommand } from './run-command.ts'
 
@@ -27,5 +28,15 @@ describe('a host program', () => {
 
   it('rejects when the program does not exist', async () => {
     await expect(runCommand('/no/such/program', [])).rejects.toThrow(/ENOENT/)
+  })
+
+  it('rejects when no descriptor is left, and ends no process', async () => {
+    const outcome = await runWithFewDescriptors(`
+      const { tryCommand } = await import('${new URL('./run-command.ts', import.meta.url)}')
+      await tryCommand('true', [])
+      openAll()
+      await tryCommand('true', []).catch(() => console.log('rejected'))
+      setTimeout(() => console.log('alive'), 100)`)
+    expect(outcome).toEqual({ code: 0, printed: 'rejected\nalive\n' })
   })
 })

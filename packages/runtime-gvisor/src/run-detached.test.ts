@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runWithFewDescriptors } from '@dock/testkit/src/run-with-few-descriptors.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 const hasMachineSpareCpu = vi.fn(() => false)
@@ -44,4 +45,15 @@ test('with a spare processor, a single boot runs under SCHED_BATCH', async () =>
   const alone = boot('alone')
   expect(await alone.begun).toBe('SCHED_BATCH')
   await alone.end()
+})
+
+test('when no descriptor is left, a boot fails, and the process goes on', async () => {
+  const outcome = await runWithFewDescriptors(`
+    const { runDetached } = await import('${new URL('./run-detached.ts', import.meta.url)}')
+    // While another boot is under way, it looks for no spare processor first, for which it would need a descriptor.
+    runDetached('/bin/sleep', ['1']).catch(() => undefined)
+    openAll()
+    await runDetached('/bin/echo', ['0']).catch(() => console.log('rejected'))
+    setTimeout(() => console.log('alive'), 100)`)
+  expect(outcome).toEqual({ code: 0, printed: 'rejected\nalive\n' })
 })
