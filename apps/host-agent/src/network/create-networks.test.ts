@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
+import { rawDatagram } from '@dock/testkit/src/raw-datagram.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DockNetwork, Networks } from '../docks/host-resources.ts'
 import { createNetworks, instanceTag } from './create-networks.ts'
@@ -235,6 +236,19 @@ test('metadata addresses, the host, its neighbours and other Docks are closed', 
   await inside(a, ['ip', 'route', 'replace', '127.0.0.0/8', 'via', a.gateway, 'dev', 'eth0', 'src', a.ip])
   expect(await isClosed(a, '127.0.0.1', hostPort)).toBe(true)
   await networks.restore(dockA)
+})
+
+test('a query of names from port 0, which cannot be answered, does not reach the host', async () => {
+  const asked = `ip saddr ${a.ip} ip daddr ${a.nameserver} udp dport 53`
+  const counters = await countPackets({
+    fromNoPort: { hook: 'input', match: `${asked} udp sport 0` },
+    ordinary: { hook: 'input', match: `${asked} udp sport 7999` },
+  })
+  for (const fromPort of [0, 7999, 0]) {
+    const [program, args] = rawDatagram(fromPort, { address: a.nameserver, port: 53 }, 'a question')
+    expect(await inside(a, [program, ...args])).toMatchObject({ code: 0 })
+  }
+  expect(await counters.stop()).toEqual({ fromNoPort: 0, ordinary: 1 })
 })
 
 test('the outside cannot reach a Dock', async () => {

@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '@dock/foundation'
-import { expect, test } from 'vitest'
-import { startNameForwarder } from './name-forwarder.ts'
+import { createLogger, runCommand } from '@dock/foundation'
+import { rawDatagram } from '@dock/testkit/src/raw-datagram.ts'
+import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
@@ -134,4 +136,63 @@ test('an unreachable resolver is skipped', async () => {
     await forwarder.close()
     await rm(folder, { recursive: true })
   }
+})
+
+describe('a query that cannot be answered', () => {
+  let folder: string
+  let udp: ReturnType<typeof createSocket>
+  let forwarder: NameForwarder
+  /** What the resolver was asked. */
+  let seen: string[]
+  let answers: (() => Promise<void>)[]
+  let isAnswering: boolean
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
+    const resolvConf = join(folder, 'resolv.conf')
+    await writeFile(resolvConf, 'nameserver 127.0.0.8\n')
+    seen = []
+    answers = []
+    isAnswering = true
+    udp = createSocket('udp4')
+    udp.on('message', (query, from) => {
+      seen.push(String(query))
+      const answer = (): Promise<void> =>
+        new Promise((resolve) => udp.send(query, from.port, from.address, () => resolve()))
+      if (isAnswering) void answer()
+      else answers.push(answer)
+    })
+    await new Promise<void>((resolve) => udp.bind(resolverPort, '127.0.0.8', resolve))
+    forwarder = await startNameForwarder({ address: '127.0.0.9', port, resolverPort, resolvConf, logger })
+  })
+  afterEach(async () => {
+    udp.close()
+    await rm(folder, { recursive: true })
+  })
+
+  test('because it comes from port 0 is dropped, and the next one is answered', async () => {
+    const asker = createSocket('udp4')
+    const uncaught = await uncaughtDuring(async () => {
+      await runCommand(...rawDatagram(0, { address: '127.0.0.9', port }, 'from port 0'))
+      const answer = new Promise((resolve) => asker.once('message', (bytes) => resolve(String(bytes))))
+      asker.send('question', port, '127.0.0.9')
+      expect(await answer).toBe('question')
+    })
+    asker.close()
+    await forwarder.close()
+    expect(uncaught).toEqual([])
+    expect(seen).toEqual(['question'])
+  })
+
+  test('because the forwarder has closed meanwhile is dropped', async () => {
+    isAnswering = false
+    const asker = createSocket('udp4')
+    asker.send('question', port, '127.0.0.9')
+    await expect.poll(() => answers.length).toBe(1)
+    const uncaught = await uncaughtDuring(async () => {
+      await forwarder.close()
+      await answers[0]?.()
+    })
+    asker.close()
+    expect(uncaught).toEqual([])
+  })
 })
