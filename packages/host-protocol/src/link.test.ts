@@ -1,11 +1,14 @@
-import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type OutgoingHttpHeaders, type Server } from 'node:http'
+import { type ClientHttp2Session, connect, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
+import { duplexPair, Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createLogger } from '@dock/foundation'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import * as z from 'zod'
 import { type AgentLink, acceptLink } from './accept-link.ts'
@@ -13,7 +16,7 @@ import { callAgent } from './call-agent.ts'
 import { type DialEnd, dialLink, type LinkChannel } from './dial-link.ts'
 import { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 import type { LivenessTimes } from './link-liveness.ts'
-import type { LinkHandler } from './serve-link.ts'
+import { type LinkHandler, serveLink } from './serve-link.ts'
 
 let server: Server
 let stop: AbortController
@@ -379,4 +382,43 @@ test('a handler that keeps only the signal is aborted even after a garbage colle
   gone.abort()
   await answers
   await expect.poll(() => left).toBe(calls)
+})
+
+describe('a request that cannot be handed to anyone', () => {
+  let session: ServerHttp2Session
+  let client: ClientHttp2Session
+  let failures: unknown[]
+  beforeEach(() => {
+    const [ours, theirs] = duplexPair()
+    for (const end of [ours, theirs]) end.on('error', () => undefined)
+    failures = []
+    session = serveLink(ours, { handler: () => new Response('whole') }, (error) => failures.push(error))
+    client = connect('http://agent', { createConnection: () => theirs })
+    client.on('error', () => undefined)
+  })
+
+  test.each([
+    ['is no URL', { ':path': '//' }],
+    ['has a method that Fetch refuses', { ':method': 'TRACE', ':path': '/' }],
+  ])('as it %s is reset alone', async (_, head) => {
+    const ask = async (asked: OutgoingHttpHeaders): Promise<string> =>
+      (await client.request(asked).setEncoding('utf8').toArray()).join('')
+    const uncaught = await uncaughtDuring(async () => {
+      await expect(ask(head)).rejects.toThrow()
+      expect(await ask({ ':path': '/' })).toBe('whole')
+    })
+    expect(uncaught).toEqual([])
+    expect(failures).toEqual([expect.any(TypeError)])
+  })
+
+  test('may come just before the link breaks', async () => {
+    const uncaught = await uncaughtDuring(async () => {
+      const asked = client.request({ ':method': 'TRACE', ':path': '/' }, { endStream: false })
+      asked.on('error', () => undefined)
+      await once(session, 'stream')
+      session.destroy(new Error('the link broke'))
+      await expect.poll(() => asked.closed).toBe(true)
+    })
+    expect(uncaught).toEqual([])
+  })
 })

@@ -1,8 +1,12 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import type { KeptProcess, StartKeptProcess } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
+import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Agent } from '../agent.ts'
+import { ProcessKeeper } from './process-keeper.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 let agent: Agent
@@ -58,6 +62,24 @@ it('starts a process once, whatever is repeated', async () => {
   const [first, second] = [await start('cat', { processId, stdin: true }), await start('cat', { processId })]
   expect(second.startedAt).toBe(first.startedAt)
   expect(await dock().kept.list()).toHaveLength(1)
+})
+
+it('that is not started rejects its caller only, also if nothing of it can be removed', async () => {
+  const processId = newUuid()
+  const record = join(dirname(host.handlesFolder), 'processes', 'records', dockId, `${processId}.json`)
+  // A folder is neither replaced by a file nor removed like one.
+  await mkdir(record, { recursive: true })
+  const { create, remove } = ProcessKeeper.prototype
+  // No spies: they listen to the promises of what they replace.
+  const reset = async () => {
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  }
+  Object.assign(ProcessKeeper.prototype, { create: reset, remove: reset })
+  const uncaught = await uncaughtDuring(() =>
+    expect(start('true', { processId })).rejects.toThrow('ECONNRESET'),
+  ).finally(() => Object.assign(ProcessKeeper.prototype, { create, remove }))
+  expect(uncaught).toEqual([])
+  expect(await dock().kept.list()).toEqual([])
 })
 
 it('is started again on request if an agent died while it started it', async () => {
