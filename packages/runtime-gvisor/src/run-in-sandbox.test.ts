@@ -1,4 +1,5 @@
 import { ExecRefused, type ExecRequest } from '@dock/runtime'
+import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
 import { expect, test } from 'vitest'
 import { ExecMarks } from './exec-mark.ts'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
@@ -64,6 +65,20 @@ test('a refused command is not ended', async () => {
     },
   )
   await expect(runInSandbox(transport, sandbox, request)).rejects.toThrow(ExecRefused)
+})
+
+test('a command whose number nobody tells rejects its caller only', async () => {
+  const lost = async (): Promise<never> => {
+    throw new Error('no number')
+  }
+  const transport = transportOf(
+    async () => started({ pid: lost, ended: lost() }),
+    async () => started(),
+  )
+  const uncaught = await uncaughtDuring(() =>
+    expect(runInSandbox(transport, sandbox, request)).rejects.toThrow('no number'),
+  )
+  expect(uncaught).toEqual([])
 })
 
 test('if the sandbox has no bash, a command is killed from outside', async () => {
