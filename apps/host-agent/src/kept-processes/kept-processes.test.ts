@@ -64,7 +64,7 @@ it('starts a process once, whatever is repeated', async () => {
   expect(await dock().kept.list()).toHaveLength(1)
 })
 
-it('that is not started rejects its caller only, also if nothing of it can be removed', async () => {
+it('that is not started rejects its caller only, also if its removal fails', async () => {
   const processId = newUuid()
   const record = join(dirname(host.handlesFolder), 'processes', 'records', dockId, `${processId}.json`)
   // A folder is neither replaced by a file nor removed like one.
