@@ -13,7 +13,6 @@ import {
   listMailNotices,
   systemClock,
 } from '@dock/foundation'
-import { LinkLost } from '@dock/host-protocol'
 import { ensureAuthSecret } from './auth-secret.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config/config.ts'
@@ -22,7 +21,7 @@ import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
 import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
-import { HostRefused, HostUnreachable } from './modules/hosts/index.ts'
+import { HostRefused, HostUnreachable, LinkLost } from './modules/hosts/index.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 

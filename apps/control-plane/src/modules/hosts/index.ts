@@ -25,6 +25,7 @@ export type {
 export {
   clonedRepositories,
   diskBytesOf,
+  LinkLost,
   parseByteRange,
   placeByteRange,
   setupOutcome,
