@@ -18,6 +18,7 @@ export {
 export { Precedence, throttleLargeStream, throttleReading } from './precedence.ts'
 export { readableName } from './readable-name.ts'
 export { readableOf } from './readable-of.ts'
+export { destroySoon, refuseSocket } from './refuse-socket.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export { rotateLogs } from './rotate-logs.ts'
 export {

@@ -8,7 +8,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { dialledAddress } from '@dock/foundation'
+import { dialledAddress, refuseSocket } from '@dock/foundation'
 import { LinkLost } from './link-errors.ts'
 import { connectProtocol } from './link-settings.ts'
 
@@ -18,6 +18,7 @@ export const dialBackProtocol = connectProtocol
 export const ticketHeader = 'x-dock-ticket'
 
 const dialTimeoutMs = 3_000
+const unauthorized = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 /** Dials back from the agent. Resolves to null if the control plane, or a proxy in front of it, refuses the upgrade. */
 export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
@@ -84,8 +85,7 @@ export function createDialBackDoor(): DialBackDoor {
       socket.on('error', () => undefined)
       const ticket = request.headers[ticketHeader]
       const take = typeof ticket === 'string' ? expected.get(ticket) : undefined
-      if (typeof ticket !== 'string' || !take || head.length > 0)
-        return void socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      if (typeof ticket !== 'string' || !take || head.length > 0) return refuseSocket(socket, unauthorized)
       expected.delete(ticket)
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${dialBackProtocol}\r\n\r\n`,

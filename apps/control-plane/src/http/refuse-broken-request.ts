@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { refuseSocket } from '@dock/foundation'
 
 /** How long the refused client's remaining bytes are read and discarded. */
 const lingerMs = 1_000
@@ -14,16 +15,12 @@ const statusOf = (code: string | undefined): string => {
 
 /**
  * Handles `clientError` of an HTTP server: a request that the parser refused. Node's default handler closes the socket
- * with unread bytes, so the kernel resets the connection and the client may never see the status. This handler sends
- * the status, ends its side, and keeps reading for `lingerMs` (RFC 9112, section 9.6).
+ * with unread bytes, so that the client may never see the status.
  */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return
   refused.add(socket)
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  socket.on('error', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${statusOf(error.code)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-  socket.resume()
-  const timer = setTimeout(() => socket.destroy(), lingerMs)
-  socket.once('close', () => clearTimeout(timer))
+  const status = statusOf(error.code)
+  refuseSocket(socket, `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, { lingerMs })
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Precedence, runDescribed, systemClock, waitAtMost } from '@dock/foundation'
+import { type Precedence, refuseSocket, runDescribed, systemClock, waitAtMost } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
@@ -52,12 +52,7 @@ export type HttpServer = {
   close(): void
 }
 
-const refuseUpgrade = (socket: Duplex, refusedMs: number): void => {
-  socket.on('error', () => socket.destroy())
-  const timer = setTimeout(() => socket.destroy(), refusedMs)
-  socket.once('close', () => clearTimeout(timer))
-  socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
-}
+const unknownUpgrade = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
 
@@ -148,7 +143,7 @@ export async function serveHttp(options: {
       socket.setTimeout(0)
       const isForPort = connectionHandlers.ports?.takes(request) === true
       const upgrade = isForPort ? connectionHandlers.ports?.upgrade : upgradeOf(request)
-      if (!upgrade) return refuseUpgrade(socket, timeouts.refusedMs)
+      if (!upgrade) return refuseSocket(socket, unknownUpgrade, { lingerMs: timeouts.refusedMs })
       const describe = isForPort ? describePort : describeUpgrade
       runDescribed(describe, () => upgrade(request, socket, head)).catch((error: unknown) => {
         onConnectionError(error)

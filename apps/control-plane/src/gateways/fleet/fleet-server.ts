@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '@dock/contract'
-import type { Logger } from '@dock/foundation'
+import { type Logger, refuseSocket } from '@dock/foundation'
 import {
   type AgentLink,
   acceptLink,
@@ -44,9 +44,7 @@ const readEvent = (line: string): HostEvent | null => {
   }
 }
 
-const refuse = (socket: Duplex, status: string): void => {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-}
+const unauthorized = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 export function createFleetServer(options: {
   logger: Logger
@@ -109,7 +107,7 @@ export function createFleetServer(options: {
     // A connection over a Unix socket has no address. It comes from this machine.
     const address = request.socket.remoteAddress ?? '127.0.0.1'
     const hostId = credential ? await enrolment.admit(credential, address) : null
-    if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
+    if (!credential || hostId === null) return refuseSocket(socket, unauthorized)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const link = acceptLink(webSocket)
       gateway.attach(hostId, channel, link)

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isReadyDockState } from '@dock/contract'
-import { type Logger, type Precedence, throttleLargeStream } from '@dock/foundation'
+import { type Logger, type Precedence, refuseSocket, throttleLargeStream } from '@dock/foundation'
 import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
 import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
@@ -191,10 +191,9 @@ export function createPortGateway(parts: {
     upgrade: async (request, socket, head) => {
       socket.on('error', () => socket.destroy())
       const decline = (problem: Problem): void => {
-        if (socket.destroyed || !socket.writable) return void socket.destroy()
         const { status, headers, body } = problemAnswer(problem, request.headers.accept)
         const lines = Object.entries({ ...headers, connection: 'close' }).map((each) => each.join(': '))
-        socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
+        refuseSocket(socket, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
       }
       const target = request.method === 'GET' ? await targetOf(request) : problems.badRequest
       if ('title' in target) return decline(target)

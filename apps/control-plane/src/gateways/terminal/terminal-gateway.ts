@@ -2,7 +2,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '@dock/contract'
-import { type Clock, isUuid, type Logger } from '@dock/foundation'
+import { type Clock, destroySoon, isUuid, type Logger, refuseSocket } from '@dock/foundation'
 import { WebSocketServer } from 'ws'
 import type { AccessSignals } from '../../modules/accounts/index.ts'
 import { connectTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
@@ -12,8 +12,6 @@ import type { Closing } from './terminal-frames.ts'
 const path = /^\/v1\/docks\/([^/]+)\/terminal$/
 /** Limit of a frame from a client. A large paste arrives in several frames. */
 const frameBytesMax = 1024 * 1024
-/** Time for a client to read why it was refused. */
-const refusedMs = 5_000
 
 export type TerminalGateway = {
   /** True if an upgrade of this path is for a terminal. */
@@ -24,17 +22,13 @@ export type TerminalGateway = {
   close(): void
 }
 
-/** The socket of a client that does not read what it is told would stay open. */
-const destroySoon = (socket: Duplex, clock: Clock): void => {
-  const cancel = clock.after(refusedMs, () => socket.destroy())
-  socket.once('close', cancel)
-}
-
-const refuse = (socket: Duplex, { status, code, message }: ServiceError): void => {
+const refuse = (socket: Duplex, { status, code, message }: ServiceError, clock: Clock): void => {
   const body = JSON.stringify({ ok: false, code, message })
-  socket.end(
+  refuseSocket(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    { clock },
   )
 }
 
@@ -77,7 +71,7 @@ export function createTerminalGateway(options: {
     if (isOpen) return
     // The library has responded to an invalid WebSocket handshake itself.
     abandon()
-    destroySoon(socket, context.clock)
+    destroySoon(socket, { clock: context.clock })
   }
 
   return {
@@ -89,8 +83,7 @@ export function createTerminalGateway(options: {
       } catch (error) {
         const known = error instanceof ServiceError
         if (!known) logger.error({ err: error }, 'could not open a terminal')
-        destroySoon(socket, context.clock)
-        refuse(socket, known ? error : new ServiceError('internal_error', { cause: error }))
+        refuse(socket, known ? error : new ServiceError('internal_error', { cause: error }), context.clock)
       }
     },
     close: () => {
