@@ -11,6 +11,7 @@ import {
   guardProcess,
   type Logger,
   listMailNotices,
+  logConsole,
   systemClock,
 } from '@dock/foundation'
 import { ensureAuthSecret } from './auth-secret.ts'
@@ -60,6 +61,7 @@ const run = async (logger: Logger): Promise<void> => {
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const metrics = createMetrics()
+  logConsole(logger)
   guardProcess({
     logger,
     streamErrors: [ServiceError, HostUnreachable, HostRefused, LinkLost],

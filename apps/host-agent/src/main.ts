@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
+import { compileOnly, createLogger, guardProcess, logConsole } from '@dock/foundation'
 import { LinkLost } from '@dock/host-protocol'
 import { readAgentSettings } from './agent-settings.ts'
 import { awaitOrders } from './await-orders.ts'
@@ -31,6 +31,7 @@ const compose = async () => {
 const run = async (): Promise<void> => {
   const orders = awaitOrders(process)
   const broken = Promise.withResolvers<void>()
+  logConsole(logger)
   guardProcess({ logger, streamErrors: [AgentRefusal, LinkLost], leave: () => broken.resolve() })
   // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)

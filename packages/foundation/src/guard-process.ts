@@ -16,6 +16,15 @@ export function runDescribed<T>(describe: Describe, work: () => T): T {
   return current.run(describe, work)
 }
 
+/** Returns fields that name the present piece of work. */
+export function describeWork(): object {
+  try {
+    return current.getStore()?.() ?? {}
+  } catch {
+    return {}
+  }
+}
+
 /**
  * Codes of errors that concern one stream, socket, message or child process: of Node's streams, HTTP, TLS, zlib and
  * system calls.
@@ -55,7 +64,7 @@ export function guardProcess({ logger, streamErrors, count, leave }: GuardOption
   const handle = (error: unknown): void => {
     const isOfStream = isStreamError(error, streamErrors)
     count?.(isOfStream ? 'stream' : 'other')
-    const fields = { err: error, ...describeCurrent() }
+    const fields = { err: error, ...describeWork() }
     if (isOfStream) {
       logger.error(fields, 'an uncaught error of a stream; only its own work has ended')
       return
@@ -72,12 +81,4 @@ export function guardProcess({ logger, streamErrors, count, leave }: GuardOption
   }
   process.on('uncaughtException', handle)
   process.on('unhandledRejection', handle)
-}
-
-const describeCurrent = (): object => {
-  try {
-    return current.getStore()?.() ?? {}
-  } catch {
-    return {}
-  }
 }

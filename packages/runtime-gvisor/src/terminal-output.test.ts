@@ -41,3 +41,11 @@ test('output that ends without a line break has no header', async () => {
   output.closeWriter()
   expect(await output.header).toBeUndefined()
 })
+
+test('a header without an end is not kept', async () => {
+  const output = new TerminalOutput()
+  writeSync(output.writeFd, Buffer.alloc(60_000, 'x'))
+  expect(await output.header).toBeUndefined()
+  await output.closed
+  output.destroy()
+})

@@ -5,11 +5,13 @@ import { openPipe } from './system-calls.ts'
 
 /** Ends the first line, which is the header. */
 const lineFeed = 0x0a
+/** A program of the Dock prints the header, and a tenant may replace the program. */
+const headerBytesMax = 1024
 
 export class TerminalOutput {
   /** The write end for the command. {@link closeWriter} closes it. */
   readonly writeFd: number
-  /** The first line, which the listener does not get; undefined if the output ended without one. */
+  /** The first line, which the listener does not get; undefined if the output ended without one, or if it is too long. */
   readonly header: Promise<string | undefined>
   /** Resolves when all output was delivered and the writer has closed its end. */
   readonly closed: Promise<void>
@@ -30,6 +32,7 @@ export class TerminalOutput {
       const read = (chunk: Buffer): void => {
         line = Buffer.concat([line, chunk])
         const end = line.indexOf(lineFeed)
+        if ((end < 0 ? line.length : end) > headerBytesMax) return void this.#socket.destroy()
         if (end < 0) return
         this.#socket.off('data', read)
         if (end + 1 < line.length) this.#waiting.push(line.subarray(end + 1))

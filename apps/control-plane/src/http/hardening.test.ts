@@ -188,6 +188,13 @@ it('refuses too large headers with 431, even if the client keeps sending', async
   for (let i = 0; i < 20; i++) expect(statusOf(await exchange(head, ...large))).toBe('431')
 })
 
+it('knows no method TRACE, not even at /mcp', async () => {
+  for (const path of ['/mcp', '/v1/me', '/nothing'])
+    expect(statusOf(await exchange(`TRACE ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))).toBe(
+      '404',
+    )
+})
+
 describe('a slow client', () => {
   it('that does not end its headers is cut off', async () => {
     expect(statusOf(await exchangeSlowly('GET /v1/config HTTP/1.1\r\nHost: x\r\nX-Slow: '))).toBe('408')

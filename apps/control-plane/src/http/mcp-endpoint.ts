@@ -44,6 +44,8 @@ export function addMcpEndpoint(app: Hono<HttpEnvironment>, options: McpEndpointO
   app.all(path, async (context) => {
     context.set('route', path)
     const request = context.req.raw
+    // A `Request` of the Fetch standard cannot have this method.
+    if (request.method === 'TRACE') throw new ServiceError('not_found')
     requireOwnOrigin(request, origins)
     const apiKey = bearer.exec(request.headers.get('authorization') ?? '')?.[1]
     if (apiKey === undefined) {

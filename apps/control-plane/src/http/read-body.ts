@@ -37,11 +37,17 @@ export async function readBytes(
   if (!request.body) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let total = 0
-  for await (const chunk of request.body) {
-    total += chunk.byteLength
-    if (total > bytesMax) throw tooLarge(bytesMax)
-    onChunk?.(chunk, total)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body) {
+      total += chunk.byteLength
+      if (total > bytesMax) throw tooLarge(bytesMax)
+      onChunk?.(chunk, total)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    // The caller left. Nobody reads this response.
+    throw new ServiceError('validation_error', { message: 'The body broke off.', cause: error })
   }
   return Buffer.concat(chunks)
 }

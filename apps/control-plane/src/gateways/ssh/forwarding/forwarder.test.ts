@@ -4,7 +4,7 @@ import { limits } from '@dock/contract'
 import { expect, it } from 'vitest'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
 import { createBufferBudget } from '../buffer-budget.ts'
-import { createForwarder } from './forwarder.ts'
+import { createForwarder, portOf } from './forwarder.ts'
 import {
   chunkBytesMax,
   createFrameReader,
@@ -139,6 +139,16 @@ it('ignores frames of streams that it does not know', async () => {
     if (type !== frameType.accepted) say(type, 77, uint32(1))
   await settled()
   expect(isLeft()).toBe(false)
+})
+
+it.each<[string, number | undefined]>([
+  ['4711', 4711],
+  ['65535', 65_535],
+  ...['0', '65536', '1215752191', '-1', '1e3', '0x50', 'NaN', ' 80', '', '80\n'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+])('reads %j as the port %s', (text, port) => {
+  expect(portOf(text)).toBe(port)
 })
 
 it('accepts only so many connections, of listeners that it has opened', async () => {

@@ -45,6 +45,12 @@ const frameCostBytes = 256
 type Opening = { resolve(shown: string): void; reject(error: Error): void }
 
 /** `onEnd` is called once, when the program has ended for any reason. */
+/** Returns the port that the program names, or undefined: a tenant may replace the program. */
+export function portOf(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  return port > 0 && port < 65_536 ? port : undefined
+}
+
 export function createForwarder(
   program: RemoteProcess,
   personsShare: BufferShare,
@@ -96,7 +102,7 @@ export function createForwarder(
       return
     }
     const [host = '', port = ''] = payload.toString('utf8', 4).split('\0')
-    onAccepted(addStream(id), { host, port: Number(port) || 0 })
+    onAccepted(addStream(id), { host, port: portOf(port) ?? 0 })
   }
   const take = ({ type, stream: id, payload }: Frame): void => {
     const waiting = opening.get(id)

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream'
 import type { ServerChannel, SocketBindInfo, TcpipBindInfo } from 'ssh2'
 import type { SshConnection } from '../ssh-connection.ts'
-import type { Forwarder, Listener, Peer } from './forwarder.ts'
+import { type Forwarder, type Listener, type Peer, portOf } from './forwarder.ts'
 import { joinChannel } from './join-channel.ts'
 
 type Accept = ((chosenPort?: number) => void) | undefined
@@ -36,7 +36,7 @@ export function serveRemoteForwards(connection: SshConnection): void {
       if (listeners.has(name)) throw new Error('the client already listens there')
       const listener = await start(await connection.forwarder.start())
       listeners.set(name, listener)
-      accept?.(Number(listener.shown) || undefined)
+      accept?.(portOf(listener.shown))
     } catch (error) {
       connection.context.logger.debug({ err: error }, 'could not listen in a Dock')
       reject?.()
@@ -61,8 +61,13 @@ export function serveRemoteForwards(connection: SshConnection): void {
     )
     const start = async (forwarder: Forwarder): Promise<Listener> => {
       const listener = await forwarder.listen(bindAddress(bindAddr), bindPort, onAccepted)
-      port = Number(listener.shown)
-      return listener
+      const shown = portOf(listener.shown)
+      if (shown) {
+        port = shown
+        return listener
+      }
+      listener.close()
+      throw new Error('the program in the Dock names no port')
     }
     listen(`${bindAddr} ${bindPort}`, start, accept, reject)
   }
