@@ -1,0 +1,122 @@
+/** Makes the attempts of a seed, several at the same time, and counts what came of them. */
+import { DockApiError } from '@dock/sdk'
+import { createRandom } from './random.ts'
+import type { Target } from './target.ts'
+import type { World } from './world.ts'
+
+export type Count = {
+  sent: number
+  begun: number
+  refused: number
+  unheard: number
+  other: Record<string, number>
+}
+
+export type Report = {
+  /** Attempts that were not refused for a limit. */
+  sent: number
+  /** Attempts whose response began with a success, or with another protocol. */
+  begun: number
+  counts: Map<string, Count>
+  /** Attempts that ended as none may, as a line each. */
+  wrong: string[]
+  /** The latest attempts, for a report of what a process ended by. */
+  latest: string[]
+}
+
+export type Fuzz = {
+  world: World
+  targets: readonly Target[]
+  count: number
+  seed: number
+  atOnce: number
+  /** Called before each attempt. If it returns true, no more are made. */
+  isOver(made: number): boolean
+}
+
+const latestMax = 24
+const isSuccess = (status: number): boolean => status === 101 || (status >= 200 && status < 300)
+
+/** Waits for one of a number of places. */
+const createPlaces = (most: number): (() => Promise<() => void>) => {
+  let free = most
+  const waiting: (() => void)[] = []
+  const leave = (): void => {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+  return async () => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    return leave
+  }
+}
+
+export async function fuzzAborts({ world, targets, count, seed, atOnce, isOver }: Fuzz): Promise<Report> {
+  const report: Report = { sent: 0, begun: 0, counts: new Map(), wrong: [], latest: [] }
+  const places = new Map(targets.map((target) => [target, createPlaces(target.atOnceMax ?? atOnce)]))
+  for (const { name } of targets)
+    report.counts.set(name, { sent: 0, begun: 0, refused: 0, unheard: 0, other: {} })
+
+  const note = (what: string): void => {
+    report.latest.push(what)
+    if (report.latest.length > latestMax) report.latest.shift()
+  }
+
+  const attempt = async (at: number): Promise<void> => {
+    const random = createRandom(seed * 1_000_003 + at)
+    const target = random.weighted(targets)
+    const counted = report.counts.get(target.name)!
+    const leave = await places.get(target)!()
+    const begin = performance.now()
+    try {
+      const { status, isStuck, ending, said } = await target.attempt(world, random)
+      note(`${at} ${target.name}: ${ending}, ${status ?? 'nothing heard'}`)
+      if (status === 429) {
+        counted.refused += 1
+        return
+      }
+      counted.sent += 1
+      report.sent += 1
+      if (status === null) counted.unheard += 1
+      else if (isSuccess(status)) {
+        counted.begun += 1
+        report.begun += 1
+      } else counted.other[status] = (counted.other[status] ?? 0) + 1
+      const seconds = Math.round((performance.now() - begin) / 1000)
+      if (isStuck)
+        report.wrong.push(`${at} ${target.name}: ${ending}: stuck after ${seconds} s, status ${status}`)
+      if (status === 500) report.wrong.push(`${at} ${target.name}: ${ending}: ${said?.slice(0, 400)}`)
+    } catch (error) {
+      if (error instanceof DockApiError && error.status === 429) counted.refused += 1
+      else {
+        note(`${at} ${target.name}: ${error}`)
+        counted.other.failed = (counted.other.failed ?? 0) + 1
+        report.wrong.push(`${at} ${target.name}: ${error} ${(error as Error).cause ?? ''}`)
+      }
+    } finally {
+      leave()
+    }
+  }
+
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < count && !isOver(next)) await attempt(next++)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return report
+}
+
+/** Returns a line for each target. */
+export function describeCounts({ counts }: Report): string[] {
+  return [...counts].map(([name, { sent, begun, refused, unheard, other }]) => {
+    const rest = Object.entries(other).map(([status, times]) => `${status}: ${times}`)
+    return [
+      `${name.padEnd(28)} ${String(sent).padStart(5)} sent, ${String(begun).padStart(5)} begun`,
+      `${unheard} left before the response`,
+      ...(refused > 0 ? [`${refused} refused for a limit`] : []),
+      ...rest,
+    ].join(', ')
+  })
+}

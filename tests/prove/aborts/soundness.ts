@@ -1,0 +1,125 @@
+/** What must hold after the fuzz: the same processes, quiet logs, and everything works. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { processOf } from '../../crash/processes.ts'
+import { run } from '../../e2e/support/dock.ts'
+import { openScreen } from '../../e2e/support/terminal.ts'
+import { exchange } from './exchange.ts'
+import { createRandom } from './random.ts'
+import { readDigest, type World } from './world.ts'
+
+export type Processes = Record<'control plane' | 'agent' | 'keeper', number | null>
+
+const keeperOf = async (dataDir: string): Promise<number | null> => {
+  for (const pid of await readdir('/proc')) {
+    const line = /^\d+$/.test(pid) ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') : ''
+    if (line.includes('process-keeper') && line.includes(dataDir)) return Number(pid)
+  }
+  return null
+}
+
+export async function processesOf({ server, port }: Pick<World, 'server' | 'port'>): Promise<Processes> {
+  const { dataDir } = server
+  const place = { dataDir, port }
+  return {
+    'control plane': await processOf('control-plane', place),
+    agent: await processOf('agent', place),
+    keeper: await keeperOf(dataDir),
+  }
+}
+
+const errorLevel = 50
+const forbidden = /uncaught|unhandled|ERR_INVALID_STATE/i
+/** A line of a stack that no logger wrote. */
+const bareStack = /^\s+at .+[:(].+\)?$/
+
+export type Logs = {
+  /** Returns lines of errors since the start, with the name of their file. */ errors(): Promise<string[]>
+}
+
+/** Remembers where the logs end now. */
+export async function watchLogs(dataDir: string): Promise<Logs> {
+  const read = async (): Promise<Map<string, string>> => {
+    const folder = join(dataDir, 'logs')
+    const files = [...(await readdir(folder)).map((name) => join(folder, name)), `${dataDir}.log`]
+    return new Map(
+      await Promise.all(files.map(async (file) => [file, await readFile(file, 'utf8')] as const)),
+    )
+  }
+  const before = await read()
+  return {
+    errors: async () =>
+      [...(await read())].flatMap(([file, text]) =>
+        text
+          .slice(before.get(file)?.length ?? 0)
+          .split('\n')
+          .filter((line) => {
+            const level = Number(/^\{.*?"level":(\d+)/.exec(line)?.[1] ?? 0)
+            return level >= errorLevel || forbidden.test(line) || bareStack.test(line)
+          })
+          .map((line) => `${file.split('/').at(-1)}: ${line}`),
+      ),
+  }
+}
+
+const withinMs = 60_000
+const holds = (what: string, work: Promise<boolean>): Promise<[string, boolean, string]> => {
+  const late = new Promise<never>((_, reject) => setTimeout(reject, withinMs, new Error('too late')).unref())
+  return Promise.race([work, late]).then(
+    (works) => [what, works, ''],
+    (error: unknown) => [what, false, String(error)],
+  )
+}
+
+const terminalWorks = async (world: World): Promise<boolean> => {
+  const screen = await openScreen(world.server, world.machines[0]!.id)
+  screen.type('echo still-$((40+2)); exit\r')
+  await screen.until((lines) => lines.some((line) => line.includes('still-42')), 'the sum')
+  return (await screen.closed).code === 1000
+}
+
+const portWorks = async (world: World): Promise<boolean> => {
+  const ending = {
+    name: 'finish',
+    isHead: false,
+    cut: null,
+    readMax: Infinity,
+    pauseMs: 0,
+    isDoubled: false,
+    last: 'finish',
+  } as const
+  const request = { method: 'GET', path: '/bytes/20000000', host: world.machines[0]!.portHost }
+  const { status, bytes } = await exchange(world.port, request, ending, createRandom(1))
+  return status === 200 && bytes > 20_000_000
+}
+
+/** Tries everything once. Returns what was tried, whether it works, and why not. */
+export async function tryEverything(world: World): Promise<[string, boolean, string][]> {
+  const { server, machines, snapshots, ssh } = world
+  const { id } = machines[0]!
+  const health = await holds(
+    'health answers',
+    fetch(`${server.admin.baseUrl}/health`).then(({ ok }) => ok),
+  )
+  return [
+    health,
+    await holds(
+      'a command runs',
+      run(server, id, 'echo works').then((text) => text === 'works\n'),
+    ),
+    await holds('a terminal works', terminalWorks(world)),
+    await holds(
+      'a file of the Snapshot is exact',
+      readDigest(world).then((digest) => digest === snapshots.digest),
+    ),
+    await holds('a hosted port works', portWorks(world)),
+    ...(ssh
+      ? [
+          await holds(
+            'SSH works',
+            ssh.client.ssh(id, 'echo works').then(({ stdout }) => stdout === 'works\n'),
+          ),
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,53 @@
+/** What the fuzz sends requests to, and which routes of the contract that covers. */
+import { type Route, type RouteName, routes } from '@dock/contract'
+import { pickEnding } from './ending.ts'
+import { exchange, type Heard } from './exchange.ts'
+import type { Random } from './random.ts'
+import type { RawRequest } from './raw-request.ts'
+import type { World } from './world.ts'
+
+export type Attempt = Heard & { ending: string }
+
+export type Target = {
+  name: string
+  weight: number
+  /** Streamed and raw routes of the contract that it covers. */
+  routes?: readonly RouteName[]
+  /** At most so many attempts at the same time, because the service refuses more. */
+  atOnceMax?: number
+  attempt(world: World, random: Random): Promise<Attempt>
+}
+
+export type HttpTarget = Omit<Target, 'attempt'> & {
+  request(world: World, random: Random): RawRequest | Promise<RawRequest>
+}
+
+/** Makes a target of requests over HTTP, each of which has an ending of its own. */
+export function httpTarget({ request, ...rest }: HttpTarget): Target {
+  return {
+    ...rest,
+    attempt: async (world, random) => {
+      const made = await request(world, random)
+      const ending = pickEnding(random, made)
+      return { ...(await exchange(world.port, made, ending, random)), ending: ending.name }
+    },
+  }
+}
+
+const isStreamed = ({ responseKind, requestKind, streamedList, streamedField }: Route): boolean =>
+  (responseKind ?? 'json') !== 'json' ||
+  requestKind === 'raw' ||
+  streamedList === true ||
+  streamedField !== undefined
+
+/** Returns the raw, streamed and upgraded routes of the contract that no target covers. */
+export function uncoveredRoutes(targets: readonly Target[]): RouteName[] {
+  const covered = new Set(targets.flatMap((target) => target.routes ?? []))
+  const all = Object.entries<Route>(routes) as [RouteName, Route][]
+  return all.filter(([name, route]) => isStreamed(route) && !covered.has(name)).map(([name]) => name)
+}
+
+/** The header of the person's API key. */
+export function withKey({ server }: World): Record<string, string> {
+  return { authorization: `Bearer ${server.admin.apiKey}` }
+}
