@@ -4,7 +4,9 @@
  * it may end, no log may have an error, and nothing may be left behind. The seed changes daily. With targets, given by
  * how their names begin, only those are used; `-` before a target leaves it out.
  */
+import { cp } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { startRedis } from '@dock/testkit/src/redis-server.ts'
 import { print } from '../../bench/parts/bench-server.ts'
 import { stateOfProcess } from '../crash/processes.ts'
@@ -124,8 +126,14 @@ try {
     check('nothing is left behind', grown.length === 0, grown.join(', '))
   }
   const errors = await logs.errors()
-  check('no log has an error', errors.length === 0, `${errors.length} lines`)
-  for (const line of errors.slice(0, printedMax)) print(`          ${line.slice(0, 2_000)}`)
+  check('no log has an error', errors.length === 0, `${errors.length} kinds`)
+  for (const { example, times } of errors.slice(0, printedMax))
+    print(`          ${times} times ${example.slice(0, 3_000)}`)
+  if (problems > 0) {
+    const kept = `${server.dataDir}-logs`
+    await cp(join(server.dataDir, 'logs'), kept, { recursive: true })
+    print(`        the logs are kept in ${kept}`)
+  }
   clearInterval(clearing)
   await world.close()
 } finally {

@@ -21,7 +21,7 @@ def choose(r):
   if kind == 0: return plain('GET', base + '/info/refs?service=git-upload-pack')
   if kind == 1: return plain('GET', base + '/info/refs?service=git-receive-pack')
   if kind == 2:
-    want = line(b'want ' + commit + b' ofs-delta\\n') + b'0000' + line(b'done\\n')
+    want = line(b'want ' + commit + b' ofs-delta no-progress\\n') + b'0000' + line(b'done\\n')
     return sized('POST', base + '/git-upload-pack', want, Content_Type='application/x-git-upload-pack-request')
   if kind == 3:
     push = line(b'0' * 40 + b' ' + commit + b' refs/heads/dock/x\\0report-status') + b'0000PACK' + bytes(r.randrange(300000))

@@ -91,7 +91,8 @@ export async function exchange(
   ending: Ending,
   random: Random,
 ): Promise<Heard> {
-  const isEndless = request.isEndless === true && !ending.isHead
+  // Whoever announces more than they send is not answered.
+  const isEndless = (request.isEndless === true && !ending.isHead) || request.body?.framing === 'short'
   const closes = !ending.isDoubled && random.chance(0.8)
   const { head, body } = bytesOf(request, random, { isHead: ending.isHead, closes })
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
@@ -113,7 +114,7 @@ export async function exchange(
   }
   if (ending.readMax > 0 && !cut) {
     // The first byte may take as long as any; a connection that is kept falls silent only after the last one.
-    await readOn(reader, 1, { isEndless, staysOpen: false })
+    await readOn(reader, 1, { isEndless: request.body?.framing === 'short', staysOpen: false })
     await readOn(reader, ending.readMax, { isEndless, staysOpen: !closes })
   }
   if (ending.pauseMs > 0) {

@@ -71,7 +71,7 @@ export async function fuzzAborts({ world, targets, count, seed, atOnce, isOver }
     const leave = await places.get(target)!()
     const begin = performance.now()
     try {
-      const { status, isStuck, ending, said } = await target.attempt(world, random)
+      const { status, isStuck, ending, said, what } = await target.attempt(world, random)
       note(`${at} ${target.name}: ${ending}, ${status ?? 'nothing heard'}`)
       if (status === 429) {
         counted.refused += 1
@@ -86,8 +86,11 @@ export async function fuzzAborts({ world, targets, count, seed, atOnce, isOver }
       } else counted.other[status] = (counted.other[status] ?? 0) + 1
       const seconds = Math.round((performance.now() - begin) / 1000)
       if (isStuck)
-        report.wrong.push(`${at} ${target.name}: ${ending}: stuck after ${seconds} s, status ${status}`)
-      if (status === 500) report.wrong.push(`${at} ${target.name}: ${ending}: ${said?.slice(0, 400)}`)
+        report.wrong.push(
+          `${at} ${target.name}: ${ending}: stuck after ${seconds} s, status ${status}: ${what}`,
+        )
+      if (status === 500)
+        report.wrong.push(`${at} ${target.name}: ${ending}: ${what}: ${said?.slice(0, 600)}`)
     } catch (error) {
       if (error instanceof DockApiError && error.status === 429) counted.refused += 1
       else {

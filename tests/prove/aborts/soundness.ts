@@ -1,6 +1,6 @@
 /** What must hold after the fuzz: the same processes, quiet logs, and everything works. */
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { processOf } from '../../crash/processes.ts'
 import { run } from '../../e2e/support/dock.ts'
 import { openScreen } from '../../e2e/support/terminal.ts'
@@ -31,10 +31,30 @@ export async function processesOf({ server, port }: Pick<World, 'server' | 'port
 const errorLevel = 50
 const forbidden = /uncaught|unhandled|ERR_INVALID_STATE/i
 /** A line of a stack that no logger wrote. */
-const bareStack = /^\s+at .+[:(].+\)?$/
+const bareStack = /^\s+at .+[:(]/m
 
 export type Logs = {
-  /** Returns lines of errors since the start, with the name of their file. */ errors(): Promise<string[]>
+  /** Returns what the logs report as errors since the start: each kind once, with how often it came. */
+  errors(): Promise<{ example: string; times: number }[]>
+}
+
+type Line = { level?: number; msg?: string; code?: string; err?: { message?: string; stack?: string } }
+const parse = (text: string): Line => {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return {}
+  }
+}
+
+/** Splits a log: each line of JSON by itself, and what lies between two of them together. */
+const partsOf = (text: string): string[] => text.split(/\n(?=\{"level")|(?<=^\{"level".*)\n/m)
+
+/** Returns a key that is the same for errors of one kind, or null if the part reports none. */
+const kindOf = (part: string): string | null => {
+  const { level = 0, msg, code, err } = part.startsWith('{') ? parse(part) : {}
+  if (level >= errorLevel) return `${msg} ${code} ${err?.message} ${err?.stack?.split('\n')[1]}`
+  return forbidden.test(part) || bareStack.test(part) ? part.slice(0, 300) : null
 }
 
 /** Remembers where the logs end now. */
@@ -48,17 +68,18 @@ export async function watchLogs(dataDir: string): Promise<Logs> {
   }
   const before = await read()
   return {
-    errors: async () =>
-      [...(await read())].flatMap(([file, text]) =>
-        text
-          .slice(before.get(file)?.length ?? 0)
-          .split('\n')
-          .filter((line) => {
-            const level = Number(/^\{.*?"level":(\d+)/.exec(line)?.[1] ?? 0)
-            return level >= errorLevel || forbidden.test(line) || bareStack.test(line)
-          })
-          .map((line) => `${file.split('/').at(-1)}: ${line}`),
-      ),
+    errors: async () => {
+      const kinds = new Map<string, { example: string; times: number }>()
+      for (const [file, text] of await read())
+        for (const part of partsOf(text.slice(before.get(file)?.length ?? 0))) {
+          const kind = kindOf(part)
+          if (kind === null) continue
+          const known = kinds.get(kind) ?? { example: `${basename(file)}: ${part}`, times: 0 }
+          known.times += 1
+          kinds.set(kind, known)
+        }
+      return [...kinds.values()]
+    },
   }
 }
 

@@ -6,7 +6,8 @@ import type { Random } from './random.ts'
 import type { RawRequest } from './raw-request.ts'
 import type { World } from './world.ts'
 
-export type Attempt = Heard & { ending: string }
+/** `what` describes the request and how it ended, for reports. */
+export type Attempt = Heard & { ending: string; what?: string }
 
 export type Target = {
   name: string
@@ -29,7 +30,13 @@ export function httpTarget({ request, ...rest }: HttpTarget): Target {
     attempt: async (world, random) => {
       const made = await request(world, random)
       const ending = pickEnding(random, made)
-      return { ...(await exchange(world.port, made, ending, random)), ending: ending.name }
+      const heard = await exchange(world.port, made, ending, random)
+      const { method, path, body, headers } = made
+      const sent = body && `${body.bytes.length} bytes by ${body.framing}`
+      const what = [method, path, headers?.range, headers?.accept, sent, JSON.stringify(ending)].filter(
+        Boolean,
+      )
+      return { ...heard, ending: ending.name, what: what.join(' ') }
     },
   }
 }
