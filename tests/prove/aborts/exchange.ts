@@ -16,6 +16,9 @@ const quietMs = 300
 const stuckMs = 45_000
 const keptBytes = 2_000
 
+const isChunked = /\r\ntransfer-encoding: chunked\r\n/i
+const lastChunk = '\r\n0\r\n\r\n'
+
 type Reader = {
   socket: Socket
   heard: Heard
@@ -26,6 +29,7 @@ type Reader = {
 const read = (socket: Socket, frames: readonly Buffer[]): Reader => {
   const heard: Heard = { status: null, bytes: 0 }
   let start = ''
+  let last = ''
   let isEnded = false
   let look = (): void => undefined
   const end = (): void => {
@@ -41,6 +45,11 @@ const read = (socket: Socket, frames: readonly Buffer[]): Reader => {
         for (const frame of frames) setImmediate(() => socket.writable && socket.write(frame))
     }
     heard.bytes += piece.length
+    last = (last + piece.toString('latin1', Math.max(0, piece.length - lastChunk.length))).slice(
+      -lastChunk.length,
+    )
+    // The connection may stay open after a whole response.
+    if (last === lastChunk && isChunked.test(start)) isEnded = true
     look()
   })
   socket.on('end', end).on('close', end)

@@ -53,7 +53,8 @@ const keptOutput = (world: World, random: Random): RawRequest => {
 const input = async (world: World, random: Random): Promise<RawRequest> => {
   const { id } = random.pick(world.machines)
   const command = random.pick(['cat >/dev/null', 'cat', 'head -c 50000 >/dev/null', 'sleep 3'])
-  const body = { command, timeoutSeconds: 5 }
+  // Some refuse all input.
+  const body = { command, timeoutSeconds: 5, stdin: random.chance(0.85) }
   const { id: pid } = await world.server.client.call('startDockProcess', { params: { id }, body })
   return {
     ...{ method: 'POST', path: `/v1/docks/${id}/processes/${pid}/stdin?offset=0`, headers: withKey(world) },

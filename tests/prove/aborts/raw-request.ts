@@ -20,7 +20,7 @@ export type RawRequest = {
 const damages = [
   'zz\r\nabc\r\n',
   '-1\r\n',
-  'ffffffffffffffff\r\n',
+  'fffffffffffffffff\r\n',
   '5\r\nabcdefghij\r\n',
   '5;\0=\r\nabcde\r\n',
   '\r\n\r\n',

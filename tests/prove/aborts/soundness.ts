@@ -33,9 +33,11 @@ const forbidden = /uncaught|unhandled|ERR_INVALID_STATE/i
 /** A line of a stack that no logger wrote. */
 const bareStack = /^\s+at .+[:(]/m
 
+export type ErrorKind = { example: string; times: number; isLogged: boolean }
+
 export type Logs = {
   /** Returns what the logs report as errors since the start: each kind once, with how often it came. */
-  errors(): Promise<{ example: string; times: number }[]>
+  errors(): Promise<ErrorKind[]>
 }
 
 type Line = { level?: number; msg?: string; code?: string; err?: { message?: string; stack?: string } }
@@ -69,16 +71,21 @@ export async function watchLogs(dataDir: string): Promise<Logs> {
   const before = await read()
   return {
     errors: async () => {
-      const kinds = new Map<string, { example: string; times: number }>()
+      const kinds = new Map<string, ErrorKind>()
       for (const [file, text] of await read())
         for (const part of partsOf(text.slice(before.get(file)?.length ?? 0))) {
           const kind = kindOf(part)
           if (kind === null) continue
-          const known = kinds.get(kind) ?? { example: `${basename(file)}: ${part}`, times: 0 }
+          const known = kinds.get(kind) ?? {
+            example: `${basename(file)}: ${part}`,
+            times: 0,
+            isLogged: part.startsWith('{'),
+          }
           known.times += 1
           kinds.set(kind, known)
         }
-      return [...kinds.values()]
+      // What no logger wrote comes first: it may have ended a process.
+      return [...kinds.values()].toSorted((a, b) => Number(a.isLogged) - Number(b.isLogged))
     },
   }
 }

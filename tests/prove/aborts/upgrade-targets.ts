@@ -58,6 +58,8 @@ const stranger = (world: World, random: Random): RawRequest => ({
     ...(random.chance(0.3) ? { authorization: 'Bearer nobody', 'x-dock-ticket': 'none' } : {}),
   },
   frames: [brokenFrame(random)],
+  // Not all are refused: some are served as if nothing else were asked for, and the connection is kept.
+  isEndless: true,
 })
 
 export const upgradeTargets: readonly Target[] = [
