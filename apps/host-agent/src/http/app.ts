@@ -107,7 +107,9 @@ export function createAgentApp(view: HostView): Hono {
   app.notFound((context) => context.json({ code: 'not_found', message: 'no such path' }, 404))
   app.onError((error, context) => {
     const { code, message } = toAgentRefusal(error)
-    if (code === 'failed') logger.error({ err: error, path: context.req.path }, 'command failed')
+    // The signal aborts only if the caller has left.
+    if (code === 'failed' && !context.req.raw.signal.aborted)
+      logger.error({ err: error, path: context.req.path }, 'command failed')
     return context.json({ code, message } satisfies z.infer<typeof protocol.agentError>, refusalStatus[code])
   })
   return app

@@ -82,6 +82,18 @@ it('keeps both outputs of a program, and tells where they end', async () => {
   })
 })
 
+it('answers further requests after an input that no process read to its end', async () => {
+  // Among these lengths are some that the agent has sent to the end, and the keeper has not read to it.
+  for (let length = 180_000; length < 340_000; length += 8_000) {
+    const { id } = await start('exec sleep 60')
+    const writing = write(id, 'next', 'x'.repeat(length)).catch((error: unknown) => error)
+    await expect.poll(async () => (await state(id)).stdin.offset).toBeGreaterThan(60_000)
+    children.at(-1)!.kill('SIGKILL')
+    expect(await writing).toMatchObject({ code: 'conflict' })
+    expect(await state(id)).toMatchObject({ stdin: { isOpen: false } })
+  }
+})
+
 it('outlives the agent that started it, and a later agent reads on by offset', async () => {
   const starter = `
     const { ProcessKeeper } = await import(${JSON.stringify(new URL('./process-keeper.ts', import.meta.url))})

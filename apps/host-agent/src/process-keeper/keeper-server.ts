@@ -102,10 +102,12 @@ const serveProcess = async (call: Call, dockId: string, id: string, rest: string
     case 'POST started':
       await keeper.find(dockId, id).markStarted()
       return json(response, {})
-    case 'POST stdin':
-      return json(response, {
-        offset: await keeper.find(dockId, id).writeInput(inputOffsetOf(call.query), request),
-      })
+    case 'POST stdin': {
+      // A request that is destroyed before its end keeps its connection, which then carries nothing more.
+      const chunks = request.iterator({ destroyOnReturn: false })
+      const offset = await keeper.find(dockId, id).writeInput(inputOffsetOf(call.query), chunks)
+      return json(response, { offset })
+    }
     case 'POST stdin/close':
       keeper.find(dockId, id).endInput()
       return json(response, {})

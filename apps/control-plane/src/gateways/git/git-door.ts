@@ -205,8 +205,8 @@ export function createGitDoor(parts: {
           { dockId: dock.dockId, err: error.cause },
           'could not forward a git request to the provider',
         )
-      // Once the response has begun, an error only means that git or the provider disconnected. Do not log it.
-      else if (!isRefusal && !response.headersSent)
+      // git left, or, once the response has begun, git or the provider.
+      else if (!isRefusal && !response.headersSent && !request.errored)
         logger.error({ dockId: dock.dockId, err: error }, 'a git request failed')
       sendRefusal(
         request,
