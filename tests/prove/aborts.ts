@@ -13,6 +13,7 @@ import { stateOfProcess } from '../crash/processes.ts'
 import { startRunsWorld } from '../e2e/support/runs-world.ts'
 import { freePort } from '../e2e/support/server.ts'
 import { allTargets } from './aborts/all-targets.ts'
+import { describeSockets } from './aborts/describe-sockets.ts'
 import { describeCounts, fuzzAborts } from './aborts/fuzz.ts'
 import { startBrokenModelServer } from './aborts/model-server.ts'
 import { openDoors } from './aborts/open-doors.ts'
@@ -124,6 +125,10 @@ try {
     before.keeperFiles += (world.machines.length + 1) * (64 + 128)
     const grown = await findGrowth(server, id, before, 300)
     check('nothing is left behind', grown.length === 0, grown.join(', '))
+    for (const [name, pid] of Object.entries(processes))
+      if (grown.length > 0 && pid !== null)
+        for (const line of (await describeSockets(pid)).slice(0, printedMax))
+          print(`          ${name}: ${line}`)
   }
   const errors = await logs.errors()
   check('no log has an error', errors.length === 0, `${errors.length} kinds`)
