@@ -1,24 +1,9 @@
 import { PassThrough, Readable, Transform } from 'node:stream'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
+import { describe, expect, it } from 'vitest'
 import { bodyOf } from './body-of.ts'
 
 const chunk = Buffer.alloc(64 * 1024, 'x')
-
-/** Errors that nothing caught. Vitest's own listener would fail the run without naming the test. */
-const uncaught: unknown[] = []
-const keep = (error: unknown): void => void uncaught.push(error)
-const kinds = ['uncaughtException', 'unhandledRejection'] as const
-const former = kinds.map((kind) => process.listeners(kind as 'uncaughtException'))
-beforeAll(() => {
-  for (const kind of kinds) process.removeAllListeners(kind).on(kind, keep)
-})
-afterAll(() => {
-  kinds.forEach((kind, at) => {
-    process.off(kind, keep)
-    for (const listener of former[at] ?? []) process.on(kind, listener)
-  })
-})
-beforeEach(() => uncaught.splice(0))
 
 /** Time for events and rejections that were caused so far. */
 const settle = async (): Promise<void> => {
@@ -54,7 +39,7 @@ describe('bodyOf', () => {
   })
 
   it.each(Object.keys(streams))('of %s survives a reader that leaves at any moment', async (name) => {
-    for (let reads = 0; reads < 60; reads++) {
+    const leave = async (reads: number): Promise<void> => {
       const stream = streams[name]!()
       const reader = bodyOf(stream).getReader()
       for (let read = 0; read < reads % 4; read++) await reader.read()
@@ -65,7 +50,10 @@ describe('bodyOf', () => {
       await settle()
       expect(stream.destroyed).toBe(true)
     }
-    expect(uncaught).toEqual([])
+    const leaveOften = async (): Promise<void> => {
+      for (let reads = 0; reads < 60; reads++) await leave(reads)
+    }
+    expect(await uncaughtDuring(leaveOften)).toEqual([])
   })
 
   it('reads nothing that nobody asked for', async () => {
@@ -88,21 +76,17 @@ describe('bodyOf', () => {
   it('gives the reader an error of the stream, also one from before the first read', async () => {
     const stream = new PassThrough()
     const reader = bodyOf(stream).getReader()
-    stream.destroy(new Error('the link broke'))
-    await settle()
+    expect(await uncaughtDuring(() => stream.destroy(new Error('the link broke')))).toEqual([])
     await expect(reader.read()).rejects.toThrow('the link broke')
-    expect(uncaught).toEqual([])
   })
 
   it('destroys a silent stream at once', async () => {
     const stream = new PassThrough()
     const reader = bodyOf(stream).getReader()
     const pending = reader.read()
-    await reader.cancel()
+    expect(await uncaughtDuring(() => reader.cancel())).toEqual([])
     expect(stream.destroyed).toBe(true)
     expect(await pending).toEqual({ done: true, value: undefined })
-    await settle()
-    expect(uncaught).toEqual([])
   })
 
   it('closes a generator, and ignores what it throws then', async () => {
@@ -120,9 +104,7 @@ describe('bodyOf', () => {
     )
     const reader = body.getReader()
     await reader.read()
-    await reader.cancel()
-    await settle()
+    expect(await uncaughtDuring(() => reader.cancel())).toEqual([])
     expect(isClosed).toBe(true)
-    expect(uncaught).toEqual([])
   })
 })
