@@ -40,6 +40,9 @@ if (!Number.isInteger(count) || !Number.isInteger(seed) || targets.length === 0)
 }
 
 const atOnce = 12
+/** How many wait in the middle of a request, at any time of a long run. */
+const holding = 8
+const longMin = 2_000
 const progressMs = 60_000
 const begunShareMin = 0.5
 const printedMax = 12
@@ -97,7 +100,7 @@ try {
     progressMs,
   )
   const report = await fuzzAborts({
-    ...{ world, targets, count, seed, atOnce },
+    ...{ world, targets, count, seed, atOnce, holding: count < longMin ? 0 : holding },
     isOver: (at) => {
       made = at
       return ended !== null
@@ -109,7 +112,7 @@ try {
   for (const line of describeCounts(report)) print(`        ${line}`)
   const share = report.begun / report.sent
   print(
-    `        ${report.sent} sent in ${tookSeconds.toFixed(0)} s; ${(share * 100).toFixed(0)} % of the responses began`,
+    `        ${report.sent} sent in ${tookSeconds.toFixed(0)} s; ${(share * 100).toFixed(0)} % of the responses began; ${report.held} held`,
   )
   const isSame = JSON.stringify(await processesOf(world)) === JSON.stringify(processes)
   check('the same processes run', ended === null && isSame, ended ?? '')

@@ -98,3 +98,11 @@ export function pickEnding(random: Random, request: RawRequest): Ending {
   const { name, make } = random.weighted(fitting)
   return { ...whole, name, last: 'reset', ...make(random) }
 }
+
+/** Returns an ending that sends a part of the request, and stays for longer than the service waits for the rest. */
+export function holdingEnding(random: Random, { body }: RawRequest): Ending {
+  const cut = { part: body ? 'body' : 'head', share: random.below(1000) / 1000 } as const
+  const pauseMs = random.pick([20_000, 59_000 + random.below(3_000), 62_000 + random.below(15_000)])
+  const last = random.pick(['reset', 'destroy', 'half-close'] as const)
+  return { ...whole, name: 'hold', cut, pauseMs, last }
+}

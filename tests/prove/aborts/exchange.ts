@@ -100,7 +100,7 @@ export async function exchange(
   ending: Ending,
   random: Random,
 ): Promise<Heard> {
-  // Whoever announces more than they send is not answered.
+  // A client that announces more than it sends is not answered.
   const isEndless = (request.isEndless === true && !ending.isHead) || request.body?.framing === 'short'
   const closes = !ending.isDoubled && random.chance(0.8)
   const { head, body } = bytesOf(request, random, { isHead: ending.isHead, closes })

@@ -17,6 +17,8 @@ export type Report = {
   sent: number
   /** Attempts whose response began with a success, or with another protocol. */
   begun: number
+  /** Attempts that kept the service waiting. */
+  held: number
   counts: Map<string, Count>
   /** Attempts that ended as none may, as a line each. */
   wrong: string[]
@@ -30,6 +32,8 @@ export type Fuzz = {
   count: number
   seed: number
   atOnce: number
+  /** Besides, so many attempts keep the service waiting at any time. */
+  holding?: number
   /** Called before each attempt. If it returns true, no more are made. */
   isOver(made: number): boolean
 }
@@ -53,8 +57,16 @@ const createPlaces = (most: number): (() => Promise<() => void>) => {
   }
 }
 
-export async function fuzzAborts({ world, targets, count, seed, atOnce, isOver }: Fuzz): Promise<Report> {
-  const report: Report = { sent: 0, begun: 0, counts: new Map(), wrong: [], latest: [] }
+export async function fuzzAborts({
+  world,
+  targets,
+  count,
+  seed,
+  atOnce,
+  holding = 0,
+  isOver,
+}: Fuzz): Promise<Report> {
+  const report: Report = { sent: 0, begun: 0, held: 0, counts: new Map(), wrong: [], latest: [] }
   const places = new Map(targets.map((target) => [target, createPlaces(target.atOnceMax ?? atOnce)]))
   for (const { name } of targets)
     report.counts.set(name, { sent: 0, begun: 0, refused: 0, unheard: 0, other: {} })
@@ -107,7 +119,19 @@ export async function fuzzAborts({ world, targets, count, seed, atOnce, isOver }
   const work = async (): Promise<void> => {
     while (next < count && !isOver(next)) await attempt(next++)
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  const hold = async (_: unknown, at: number): Promise<void> => {
+    const random = createRandom(-1 - seed * 1_009 - at)
+    const holdable = targets.filter((target) => target.hold)
+    while (next < count && !isOver(next) && holdable.length > 0) {
+      const target = random.weighted(holdable)
+      const heard = await target.hold!(world, random).catch(() => null)
+      report.held += 1
+      if (heard) note(`${target.name}: held, ${heard.status ?? 'nothing heard'}`)
+      if (heard?.status === 500)
+        report.wrong.push(`${target.name}: held: ${heard.what}: ${heard.said?.slice(0, 600)}`)
+    }
+  }
+  await Promise.all([...Array.from({ length: atOnce }, work), ...Array.from({ length: holding }, hold)])
   return report
 }
 

@@ -1,6 +1,6 @@
 /** What the fuzz sends requests to, and which routes of the contract that covers. */
 import { type Route, type RouteName, routes } from '@dock/contract'
-import { pickEnding } from './ending.ts'
+import { holdingEnding, pickEnding } from './ending.ts'
 import { exchange, type Heard } from './exchange.ts'
 import type { Random } from './random.ts'
 import type { RawRequest } from './raw-request.ts'
@@ -17,19 +17,21 @@ export type Target = {
   /** At most so many attempts at the same time, because the service refuses more. */
   atOnceMax?: number
   attempt(world: World, random: Random): Promise<Attempt>
+  /** Makes an attempt that keeps the service waiting for a minute. */
+  hold?(world: World, random: Random): Promise<Attempt>
 }
 
-export type HttpTarget = Omit<Target, 'attempt'> & {
+export type HttpTarget = Omit<Target, 'attempt' | 'hold'> & {
   request(world: World, random: Random): RawRequest | Promise<RawRequest>
 }
 
 /** Makes a target of requests over HTTP, each of which has an ending of its own. */
 export function httpTarget({ request, ...rest }: HttpTarget): Target {
-  return {
-    ...rest,
-    attempt: async (world, random) => {
+  const attemptWith =
+    (pick: typeof pickEnding): Target['attempt'] =>
+    async (world, random) => {
       const made = await request(world, random)
-      const ending = pickEnding(random, made)
+      const ending = pick(random, made)
       const heard = await exchange(world.port, made, ending, random)
       const { method, path, body, headers } = made
       const sent = body && `${body.bytes.length} bytes by ${body.framing}`
@@ -37,8 +39,8 @@ export function httpTarget({ request, ...rest }: HttpTarget): Target {
         Boolean,
       )
       return { ...heard, ending: ending.name, what: what.join(' ') }
-    },
-  }
+    }
+  return { ...rest, attempt: attemptWith(pickEnding), hold: attemptWith(holdingEnding) }
 }
 
 const isStreamed = ({ responseKind, requestKind, streamedList, streamedField }: Route): boolean =>
