@@ -20,6 +20,7 @@ import { packOnce } from './packed-body.ts'
 import {
   anonymousBodyBytesMax,
   billingEventBytesMax,
+  brokenBody,
   githubEventBytesMax,
   readJsonBody,
   readTextBody,
@@ -84,9 +85,12 @@ export function createHttpApp(options: HttpOptions): HttpApp {
       secureHeaders: securityHeaders(options.apiUrl.startsWith('https:')),
     }),
   )
-  app.onError((error, context) =>
-    failure(toServiceError(error, logger.child({ requestId: context.get('requestId') }))),
-  )
+  app.onError((error, context) => {
+    // A handler that streams the body gets the error of the connection itself.
+    const isOfCaller = error === context.env?.incoming?.errored
+    const known = isOfCaller ? brokenBody(error) : error
+    return failure(toServiceError(known, logger.child({ requestId: context.get('requestId') })))
+  })
   app.notFound(() => failure(new ServiceError('not_found')))
 
   for (const [name, route] of Object.entries<Route>(routes)) {

@@ -17,6 +17,11 @@ export const smallGithubEventBytesMax = 256 * 1024
 const tooLarge = (bytesMax: number): ServiceError =>
   new ServiceError('validation_error', { message: `Body is larger than ${bytesMax} bytes.` })
 
+/** The caller left in the middle of the body. Nobody reads this response. */
+export function brokenBody(cause: unknown): ServiceError {
+  return new ServiceError('validation_error', { message: 'The body broke off.', cause })
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws if `Content-Length` is over the limit, before any byte is read. */
@@ -46,8 +51,7 @@ export async function readBytes(
     }
   } catch (error) {
     if (error instanceof ServiceError) throw error
-    // The caller left. Nobody reads this response.
-    throw new ServiceError('validation_error', { message: 'The body broke off.', cause: error })
+    throw brokenBody(error)
   }
   return Buffer.concat(chunks)
 }

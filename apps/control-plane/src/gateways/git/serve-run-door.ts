@@ -148,7 +148,11 @@ const abortedOnClose = ({ socket }: IncomingMessage): AbortSignal => {
 
 const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
-    response.once('drain', resolve).once('close', resolve)
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
   })
 
 /** Reads the body. `valuesMax` limits how much JSON it may be. */

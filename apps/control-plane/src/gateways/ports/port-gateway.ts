@@ -6,7 +6,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isReadyDockState } from '@dock/contract'
-import { type Logger, type Precedence, refuseSocket, throttleLargeStream } from '@dock/foundation'
+import {
+  destroySoon,
+  type Logger,
+  type Precedence,
+  refuseSocket,
+  throttleLargeStream,
+} from '@dock/foundation'
 import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
 import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
@@ -49,6 +55,16 @@ const problemOf = (error: unknown): Problem => {
   if (error.code === 'not_found') return problems.notListening
   if (error.code === 'not_running' || error.code === 'stale_generation') return problems.stopped
   return problems.unreachable
+}
+
+/**
+ * Ends the connection in the Dock of a client that has left. What it sent last may still be on its way; what the program
+ * sends is dropped, because a stream with unread bytes never closes.
+ */
+const leave = (stream: Duplex): void => {
+  if (!stream.writableEnded) return void stream.destroy()
+  destroySoon(stream)
+  stream.resume()
 }
 
 export function createPortGateway(parts: {
@@ -101,8 +117,7 @@ export function createPortGateway(parts: {
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     socket.once('close', () => outgoing.destroy())
     outgoing.once('upgrade', (answer, stream) => {
-      // A client that disconnected abruptly never ended its side, so the Dock's side would wait for more data.
-      socket.once('close', () => void (stream.writableEnded || stream.destroy()))
+      socket.once('close', () => leave(stream))
       answered(request)
       cleanResponseHeaders(answer.headers, true)
     })
