@@ -1,4 +1,7 @@
 /** Clients that break off, half-close and reset: a sample of script/prove aborts, which makes 20,000 such attempts. */
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { allTargets } from '../prove/aborts/all-targets.ts'
 import { fuzzAborts } from '../prove/aborts/fuzz.ts'
@@ -46,4 +49,21 @@ it('ends no process, gets no attempt stuck, and logs no error', async () => {
 it('leaves everything working', async () => {
   for (const [what, works, why] of await tryEverything(world))
     expect([what, works, why]).toEqual([what, true, ''])
+})
+
+it('takes no place at a port for visitors that left before they read anything', async () => {
+  const { portHost } = world.machines[0]!
+  const openFiles = async (): Promise<number> =>
+    (await readdir(`/proc/${processes['control plane']}/fd`)).length
+  const before = await openFiles()
+  const upgrade = `GET /bytes/20000 HTTP/1.1\r\nHost: ${portHost}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`
+  for (let visit = 0; visit < 60; visit++) {
+    const visitor = connect({ port: world.port, host: '127.0.0.1' }).on('error', () => undefined)
+    visitor.write(upgrade)
+    // They leave at different moments.
+    await delay(visit % 6)
+    visitor.destroy()
+  }
+  // Idle connections of pools come and go.
+  await expect.poll(openFiles).toBeLessThan(before + 10)
 })
