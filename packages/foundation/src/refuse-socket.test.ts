@@ -23,7 +23,7 @@ afterEach(() => close())
 const lingerMs = 50
 
 describe('refuseSocket', () => {
-  it('tells the client why, and cuts off one that keeps its half open', async () => {
+  it('tells the client why, and cuts off a client that keeps its half open', async () => {
     client.write('x'.repeat(200_000))
     const closed = once(server, 'close')
     refuseSocket(server, 'HTTP/1.1 404 Not Found\r\n\r\n', { lingerMs })

@@ -25,7 +25,7 @@ export type HttpTarget = Omit<Target, 'attempt' | 'hold'> & {
   request(world: World, random: Random): RawRequest | Promise<RawRequest>
 }
 
-/** Makes a target of requests over HTTP, each of which has an ending of its own. */
+/** Makes a target whose HTTP requests each get their own ending. */
 export function httpTarget({ request, ...rest }: HttpTarget): Target {
   const attemptWith =
     (pick: typeof pickEnding): Target['attempt'] =>

@@ -50,7 +50,7 @@ export function createMetrics(): Metrics {
   })
   const uncaught = new Counter({
     name: 'dock_uncaught_errors_total',
-    help: 'Errors that nothing caught. After one that is not of a stream, the process starts again.',
+    help: 'Uncaught errors by kind. After one of the kind other, the control plane restarts.',
     labelNames: ['kind'],
     registers: [registry],
   })
