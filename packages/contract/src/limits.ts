@@ -220,7 +220,9 @@ export const rateLimits = {
   deviceCodeEntriesPerUser: { max: 30, windowSeconds: 600, scope: 'user' },
   deviceSignIns: { max: 10, windowSeconds: 3600, scope: 'user' },
   signInsPerAddress: { max: 30, windowSeconds: 60, scope: 'client-address' },
-  signInsPerAccount: { max: 10, windowSeconds: 300, scope: 'account' },
+  /** These two count failures only. Devices on which the account signed in before are counted one by one. */
+  signInsPerAccount: { max: 10, windowSeconds: 300, scope: 'account-and-client-address' },
+  signInsPerAccountAnywhere: { max: 100, windowSeconds: 300, scope: 'account' },
   signUpsPerAddress: { max: 10, windowSeconds: 3600, scope: 'client-address' },
   passwordResetsPerAddress: { max: 10, windowSeconds: 3600, scope: 'client-address' },
   passwordResetsPerAccount: { max: 3, windowSeconds: 3600, scope: 'account' },

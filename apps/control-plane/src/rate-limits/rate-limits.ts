@@ -14,6 +14,8 @@ import type { CounterStore } from './redis-counters.ts'
 export type RateLimits = {
   /** Counts a call. Throws `rate_limited` over the limit, and `service_unavailable` if the counter store fails. */
   take(name: RateLimitName, subject: string): Promise<void>
+  /** Takes a counted call back. A failure of the counter store is ignored: the call stays counted until its window ends. */
+  giveBack(name: RateLimitName, subject: string): Promise<void>
 }
 
 const limiterOf = (name: string, limit: RateLimit, store: CounterStore | null): RateLimiterAbstract => {
@@ -36,15 +38,20 @@ export function createRateLimits(store: CounterStore | null = null): RateLimits 
   const limiters = Object.fromEntries(
     Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [name, limiterOf(name, limit, store)]),
   ) as Record<RateLimitName, RateLimiterAbstract>
+  const keyOf = ({ scope }: RateLimit, subject: string): string =>
+    scope === 'client-address' ? networkOf(subject) : subject
   return {
     take: async (name, subject) => {
       const limit: RateLimit = rateLimits[name]
       try {
-        await limiters[name].consume(limit.scope === 'client-address' ? networkOf(subject) : subject)
+        await limiters[name].consume(keyOf(limit, subject))
       } catch (error) {
         if (error instanceof RateLimiterRes) throw past(limit, error.msBeforeNext)
         throw new ServiceError('service_unavailable', { cause: error })
       }
+    },
+    giveBack: async (name, subject) => {
+      await limiters[name].reward(keyOf(rateLimits[name], subject)).catch(() => undefined)
     },
   }
 }

@@ -15,6 +15,11 @@ export function sessionCookieName(secure: boolean): string {
   return `${cookiePrefix(secure)}.session_token`
 }
 
+/** Name of the cookie of a browser in which an account has signed in before. */
+export function deviceCookieName(secure: boolean): string {
+  return `${cookiePrefix(secure)}.device`
+}
+
 /** Returns true if Dock sets cookies with this name, over http or https. */
 export function isPlatformCookie(name: string): boolean {
   return [false, true].some((secure) => name.startsWith(`${cookiePrefix(secure)}.`))

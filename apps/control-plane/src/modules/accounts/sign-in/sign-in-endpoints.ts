@@ -6,6 +6,8 @@ export type SignInEndpoint = {
   perAddress?: RateLimitName
   /** Rate limit per account, identified by `email` in the body. */
   perAccount?: RateLimitName
+  /** Counts failures per account, so that strangers cannot keep the account's owner out. */
+  checksPassword?: true
   /** Refuses sessions of closed and erased accounts. */
   signedIn?: true
   /**
@@ -36,7 +38,7 @@ const mail = {
 
 const endpoints: Record<string, SignInEndpoint> = {
   'POST /sign-up/email': { perAddress: 'signUpsPerAddress', signUpPolicy: true },
-  'POST /sign-in/email': { ...attempt, perAccount: 'signInsPerAccount' },
+  'POST /sign-in/email': { ...attempt, checksPassword: true },
   'POST /sign-in/social': attempt,
   'GET /callback/:provider': {},
   'POST /sign-out': {},

@@ -89,6 +89,24 @@ it.each(['admin@dock.localhost', 'nobody@example.test'])(
   },
 )
 
+it('counts no sign-in that succeeds, and makes the device known', async () => {
+  await start()
+  const { email, password } = server.admin
+  let cookie = ''
+  for (let n = 0; n <= rateLimits.signInsPerAccount.max; n += 1) {
+    const reply = await post('/sign-in/email', { email, password })
+    expect(reply.status).toBe(200)
+    cookie = cookieOf(reply)
+    expect(reply.headers.getSetCookie()).toContainEqual(
+      expect.stringMatching(/^dock\.device=[^;]+; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/),
+    )
+  }
+  hashCheaply()
+  for (let n = 0; n < rateLimits.signInsPerAccount.max; n += 1) await wrong(email)
+  expect((await wrong(email)).status).toBe(429)
+  expect((await post('/sign-in/email', { email, password: 'wrong password' }, { cookie })).status).toBe(401)
+})
+
 it('responds to a wrong password and an unknown address identically, with the same hashing work', async () => {
   await start()
   const hashed: unknown[] = []

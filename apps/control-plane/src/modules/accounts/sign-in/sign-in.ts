@@ -6,6 +6,7 @@ import type { Db } from '../../../database/database.ts'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
 import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
 import { claimAddress, type DropKeys } from './claim-address.ts'
+import { createPasswordAttempts, type PasswordAttempt } from './password-attempts.ts'
 import { findSignInEndpoint, type SignInEndpoint } from './sign-in-endpoints.ts'
 import { refuseSignUp } from './sign-up-policy.ts'
 import { askForSignIn } from './verify-address.ts'
@@ -71,6 +72,10 @@ export function createSignIn(options: SignInOptions): SignIn {
     ...options,
     onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
   })
+  const passwordAttempts = createPasswordAttempts(rateLimits, {
+    secret: options.secret,
+    secure: options.apiUrl.startsWith('https:'),
+  })
   const backgroundWork = new Set<Promise<void>>()
 
   const forward = (request: SignInRequest): Promise<Response> => {
@@ -83,12 +88,20 @@ export function createSignIn(options: SignInOptions): SignIn {
     return library.handler(new Request(url, { method: request.method, headers, body }))
   }
 
-  const checkLimits = async (endpoint: SignInEndpoint, request: SignInRequest): Promise<void> => {
+  /** Returns the attempt at a password, if the request is one. */
+  const checkLimits = async (
+    endpoint: SignInEndpoint,
+    request: SignInRequest,
+  ): Promise<PasswordAttempt | undefined> => {
     if (endpoint.perAddress) await rateLimits.take(endpoint.perAddress, request.clientAddress)
-    if (!endpoint.perAccount) return
+    if (!endpoint.perAccount && !endpoint.checksPassword) return undefined
     const { email } = asRecord(request.body)
     if (typeof email !== 'string') throw new ServiceError('validation_error', { message: 'email: required' })
-    await rateLimits.take(endpoint.perAccount, accountSubject(email))
+    const account = accountSubject(email)
+    if (endpoint.perAccount) await rateLimits.take(endpoint.perAccount, account)
+    return endpoint.checksPassword
+      ? passwordAttempts.begin(account, request.headers.get('cookie'), request.clientAddress)
+      : undefined
   }
 
   const sessionOf = (headers: Headers) => library.api.getSession({ headers, query: { disableRefresh: true } })
@@ -140,7 +153,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const endpoint = findSignInEndpoint(request.method, request.path)
       if (!endpoint) throw new ServiceError('not_found')
       checkSearch(request.search)
-      await checkLimits(endpoint, request)
+      const attempt = await checkLimits(endpoint, request)
       if (endpoint.signedIn) await checkPerson(endpoint, request.headers)
       const refused = endpoint.signUpPolicy && (await refuseByPolicy(request.body))
       if (refused) return refused
@@ -151,10 +164,12 @@ export function createSignIn(options: SignInOptions): SignIn {
       }
       if (!endpoint.uniformResponse) {
         const { bodyOverrides } = endpoint
-        return forward({
+        const response = await forward({
           ...request,
           body: bodyOverrides ? { ...asRecord(request.body), ...bodyOverrides } : request.body,
         })
+        if (attempt && response.ok) response.headers.append('set-cookie', await attempt.succeeded())
+        return response
       }
       forwardInBackground(request)
       return Response.json({ status: true }, { headers: { 'cache-control': 'no-store' } })
