@@ -1,5 +1,6 @@
 /** The client's address: the peer's, or the one that a trusted proxy reports in `X-Forwarded-For`. */
 import { BlockList, isIP } from 'node:net'
+import { unmapAddress } from '@dock/foundation'
 
 /** Returns the client's address, given the socket's peer and the raw `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | null) => string
@@ -12,29 +13,7 @@ const family = (address: string): 'ipv4' | 'ipv6' | null => {
 /** Turns the IPv4-mapped form of a dual-stack socket (`::ffff:192.0.2.1`) into IPv4, and removes a port. */
 const plain = (address: string): string => {
   const bare = address.trim().replace(/^\[(.+)\](:\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1$3')
-  return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
-}
-
-const networkGroups = 4
-
-/** Returns the eight groups of an IPv6 address without a zone. */
-const groupsOf = (address: string): string[] => {
-  const [before = [], after] = address
-    .split('::')
-    .map((half) => half.split(':').filter((group) => group !== ''))
-  const zeros = after ? Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0') : []
-  return [...before, ...zeros, ...(after ?? [])]
-}
-
-/**
- * Returns what limits per address count: an IPv4 address, also in its IPv4-mapped form, or the /64 network of an IPv6
- * address. One subscriber has all addresses of such a network.
- */
-export function networkOf(address: string): string {
-  const bare = plain(address).replace(/%.*$/, '')
-  if (family(bare) !== 'ipv6') return bare
-  const groups = groupsOf(bare).slice(0, networkGroups)
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  return unmapAddress(bare)
 }
 
 /** True if the text is an IP address or a network in CIDR notation. */

@@ -2,13 +2,13 @@
  * Enforces the contract's rate limits: fixed windows, counted per subject. Calls that cannot be counted are refused.
  */
 import { type RateLimit, type RateLimitName, rateLimits, ServiceError } from '@dock/contract'
+import { networkOf } from '@dock/foundation'
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
   RateLimiterRedis,
   RateLimiterRes,
 } from 'rate-limiter-flexible'
-import { networkOf } from './network-of.ts'
 import type { CounterStore } from './redis-counters.ts'
 
 export type RateLimits = {

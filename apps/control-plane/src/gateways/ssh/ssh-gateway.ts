@@ -1,9 +1,8 @@
 /** Listens for SSH connections, admits them, and ends those that do not sign in. */
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { limits } from '@dock/contract'
-import { runDescribed } from '@dock/foundation'
+import { networkOf, runDescribed } from '@dock/foundation'
 import ssh2, { type Connection } from 'ssh2'
-import { networkOf } from '../../client-address.ts'
 import type { SshHostKey } from '../../modules/keys/index.ts'
 import { createAdmission } from './admission.ts'
 import { keyExchanges, offeredAlgorithms } from './algorithms.ts'

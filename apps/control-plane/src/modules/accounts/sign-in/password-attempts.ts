@@ -5,7 +5,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { RateLimitName } from '@dock/contract'
-import { networkOf } from '../../../rate-limits/network-of.ts'
+import { networkOf } from '@dock/foundation'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
 import { deviceCookieName } from './session-cookie.ts'
 
