@@ -22,7 +22,7 @@ import { DockAgent, hostOf } from './dock-agent.ts'
 import { OpenStreams } from './open-streams.ts'
 import { type Problem, problemAnswer, problems } from './problem-page.ts'
 import { cleanRequestHeaders } from './request-headers.ts'
-import { cleanReason, cleanResponseHeaders, isFinalStatus } from './response-headers.ts'
+import { cleanReason, cleanResponseHeaders, hasClearEnd, isFinalStatus } from './response-headers.ts'
 
 export type PortGateway = {
   /** True if the request's `Host` is in the ports' domain. Then no other handler may serve it. */
@@ -106,11 +106,15 @@ export function createPortGateway(parts: {
     outgoing.once('upgrade', (_, stream) => refuse(request, response, stream))
   })
   proxy.on('proxyRes', (answer, request, response) => {
-    if (!isFinalStatus(answer.statusCode)) return refuse(request, response, answer)
+    if (!isFinalStatus(answer.statusCode) || !hasClearEnd(answer)) return refuse(request, response, answer)
     cleanReason(answer)
     cleanResponseHeaders(answer.headers, false)
-    // From here on, the header controls the client's connection instead of the Dock's.
-    request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
+    // RFC 9112, section 6.2: such a response has neither a body nor a length.
+    if (answer.statusCode === 204) delete answer.headers['content-length']
+    // From here on, the header controls the client's connection instead of the Dock's. Without chunks and a length, only
+    // the end of the connection ends the response.
+    const hasOwnEnd = request.httpVersion !== '1.0' || answer.headers['content-length'] !== undefined
+    request.headers.connection = response.shouldKeepAlive && hasOwnEnd ? 'keep-alive' : 'close'
     throttleLargeStream(answer, response, precedence)
   })
   // Runs before the library's own listeners, which copy the headers.
@@ -122,6 +126,11 @@ export function createPortGateway(parts: {
       cleanResponseHeaders(answer.headers, true)
     })
     outgoing.once('response', (answer) => {
+      if (!hasClearEnd(answer)) {
+        const fail = failures.get(request)
+        answered(request)
+        return fail?.(new Error('the response has no clear end'))
+      }
       answered(request)
       // The library writes all three into the status line as they are.
       answer.httpVersion = '1.1'
