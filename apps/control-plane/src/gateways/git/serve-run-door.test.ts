@@ -98,7 +98,7 @@ it('adds the key outside, forwards nothing that the agent sent as one, and count
   expect(sent.headers.get('set-cookie')).toBeNull()
   expect(asked[0]).toMatchObject({ url: '/v1/messages', headers: { 'x-api-key': 'key-of-anthropic' } })
   expect(asked[0]!.headers.cookie).toBeUndefined()
-  expect(uses).toEqual([{ model: 'claude-x', input: 7, output: 3 }])
+  expect(uses).toEqual([{ model: 'claude-x', input: 7, output: 3, toolCalls: 0 }])
   await (await post('/model/openai/v1/responses', { model: 'm' }, { authorization: 'Bearer none' })).text()
   expect(asked[1]!.headers.authorization).toBe('Bearer key-of-openai')
 })
@@ -141,7 +141,7 @@ it.each(streams)('counts a stream of $of', async ({ path, pieces, use }) => {
   answer = { type: 'text/event-stream', status: 200, pieces }
   const got = await post(path, { model: 'm', stream: true })
   expect(await got.text()).toBe(pieces.join(''))
-  await expect.poll(() => uses).toEqual([{ model: 'm', ...use }])
+  await expect.poll(() => uses).toEqual([{ model: 'm', toolCalls: 0, ...use }])
   if (path.endsWith('completions'))
     expect(JSON.parse(asked[0]!.body)).toMatchObject({ stream_options: { include_usage: true } })
 })
@@ -180,12 +180,19 @@ it('estimates a request that the agent gave up before its answer', async () => {
   await expect.poll(() => asked).toHaveLength(1)
   controller.abort()
   await given
-  await expect.poll(() => uses).toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 150 }])
+  await expect
+    .poll(() => uses)
+    .toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 150, toolCalls: 0 }])
 })
 
 it.each([
   ['background', 'work that goes on after the answer', { background: true }],
   ['models', 'a choice among models', { models: ['dear'] }],
+  ['plugins', 'plugins of OpenRouter', { plugins: [{ id: 'web' }] }],
+  ['web_search_options', 'searches that are not told', { web_search_options: {} }],
+  ['service_tier', 'a dearer tier', { service_tier: 'priority' }],
+  ['speed', 'a dearer speed', { speed: 'fast' }],
+  ['image_generation', 'images', { tools: [{ type: 'function' }, { type: 'image_generation' }] }],
 ])('refuses with "%s" %s, because nobody knows what it costs', async (field, _, part) => {
   const sent = await post('/model/openai/v1/responses', { model: 'm', ...part })
   expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining(field)])

@@ -17,6 +17,7 @@ import {
   type UsageReader,
 } from '../../modules/runs/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
+import { prepareModelRequest } from './prepare-model-request.ts'
 import { createTurns } from './turns.ts'
 
 /** Base URLs of the providers, without a trailing slash. */
@@ -34,8 +35,6 @@ const modelPath =
 /** All other paths take POST. With GET, some providers list what the whole organization has asked, or return it. */
 const readPaths: ReadonlySet<string> = new Set(['/v1/models'])
 const freePaths: ReadonlySet<string> = new Set(['/v1/models', '/v1/messages/count_tokens'])
-/** Assumed for a request that does not limit its answer. */
-const usualOutputTokensMax = 32_000
 const passedRequestHeaders = [
   'accept',
   'content-type',
@@ -75,11 +74,11 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     const key = await door.modelKey(run, provider)
     if (key === null) throw new DoorRefusal(403, `The organization has no key of ${provider}.`)
     const sent = await readAll(request, modelBodyBytesMax, modelBodyValuesMax)
-    const prepare = () => prepareBody(path, sent)
+    const prepare = () => prepareModelRequest(path, sent)
     const prepared = sent.length > quickBodyBytesMax ? takeTurn(prepare) : prepare()
     const { body, name, outputTokensMax, isStream } = await prepared
     const isFree = freePaths.has(path)
-    const use = { input: estimateTokens(body.length), output: outputTokensMax }
+    const use = { input: estimateTokens(body.length), output: outputTokensMax, toolCalls: 0 }
     const leave = await gate.enter({
       ...{ runId: run.runId, costMicroUsd: isFree ? 0 : costMicroUsd(name, use) },
       ...{ readLeft: () => door.budgetLeft(run), signal: abortedOnClose(request) },
@@ -92,7 +91,7 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
         async (error: unknown) => {
           // The agent gave up. The provider takes money for what it has read, and without a stream it works on.
           if (request.socket.destroyed && !isFree)
-            await door.count(run, name, { input: use.input, output: isStream ? 0 : use.output })
+            await door.count(run, name, { ...use, output: isStream ? 0 : use.output })
           throw error
         },
       )
@@ -172,40 +171,6 @@ const readAll = async (
     pieces.push(piece as Buffer)
   }
   return Buffer.concat(pieces)
-}
-
-type Prepared = { body: Buffer; name: string; outputTokensMax: number; isStream: boolean }
-
-/**
- * Returns the name of the model, how long its answer may be, and the body. A stream of chat completions tells its usage only
- * if it is asked to.
- */
-const prepareBody = (path: string, sent: Buffer): Prepared => {
-  if (sent.length === 0) return { body: sent, name: '', outputTokensMax: 0, isStream: false }
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(sent.toString('utf8'))
-  } catch {
-    throw new DoorRefusal(400, 'The request is no JSON.')
-  }
-  if (typeof parsed !== 'object' || parsed === null)
-    throw new DoorRefusal(400, 'The request is no JSON object.')
-  const asked = parsed as Record<string, unknown> & { stream_options?: object }
-  // Its answer comes at once, and tells nothing of what the work will cost.
-  if (asked.background === true)
-    throw new DoorRefusal(400, 'A Run cannot use models in the background. Leave out "background".')
-  // OpenRouter falls back to any of them, and the price is that of `model`.
-  if (asked.models !== undefined)
-    throw new DoorRefusal(400, 'A Run names one model for a request. Leave out "models".')
-  const name = typeof asked.model === 'string' ? asked.model : ''
-  const limit = asked.max_completion_tokens ?? asked.max_output_tokens ?? asked.max_tokens
-  const answerTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
-  const answers = Number.isSafeInteger(asked.n) ? Math.max(1, asked.n as number) : 1
-  const outputTokensMax = answerTokensMax * answers
-  const isStream = asked.stream === true
-  if (path !== '/v1/chat/completions' || !isStream) return { body: sent, name, outputTokensMax, isStream }
-  const told = { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
-  return { body: Buffer.from(JSON.stringify(told)), name, outputTokensMax, isStream }
 }
 
 const authorizationOf = (provider: string, key: string): Record<string, string> =>

@@ -1,26 +1,46 @@
 /**
- * What tokens cost, for the budget of Runs. Prices change, and the key's owner may have others: a budget is a limit on
- * damage, not a bill. A model that is not listed counts as an expensive one.
+ * What the use of models costs, for the budget of Runs. Prices change, and the key's owner may have others: a budget is a
+ * limit on damage, not a bill. So a model that is not listed counts as the dearest one.
  */
 export type TokenUse = { input: number; output: number }
 
-/** US dollars for a million tokens, by the beginning of a model's name without its maker. The longest match counts. */
+export type ModelUse = TokenUse & {
+  /** Calls of tools that run at the provider, such as searches of the web. */
+  toolCalls: number
+}
+
+/** US dollars for a million tokens. */
 const prices: Readonly<Record<string, TokenUse>> = {
   'claude-opus': { input: 15, output: 75 },
-  'claude-sonnet': { input: 3, output: 15 },
+  'claude-sonnet': { input: 6, output: 22.5 },
   'claude-haiku': { input: 1, output: 5 },
   'gpt-5': { input: 1.25, output: 10 },
+  'gpt-5-codex': { input: 1.25, output: 10 },
   'gpt-5-mini': { input: 0.25, output: 2 },
   'gpt-5-nano': { input: 0.05, output: 0.4 },
+  'gpt-5.1': { input: 1.25, output: 10 },
+  'gpt-5.1-codex': { input: 1.25, output: 10 },
+  'gpt-5.1-codex-max': { input: 1.25, output: 10 },
+  'gpt-5.1-codex-mini': { input: 0.25, output: 2 },
+  'gpt-5.2': { input: 1.75, output: 14 },
+  'gpt-5.2-codex': { input: 1.75, output: 14 },
 }
-const unknownPrice: TokenUse = { input: 15, output: 75 }
+const unknownPrice: TokenUse = { input: 21, output: 168 }
+const microUsdPerToolCall = 10_000
+
+/** The date of a release, as in `gpt-5-2025-08-07` and `claude-sonnet-4-20250514`. */
+const date = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
+/** The versions of a family, which all cost its price at most. Any other word names another product. */
+const claude = /^(claude-(?:opus|sonnet|haiku))(-\d{1,2}([-.]\d{1,2})?)?$/
+
+const priceOf = (model: string): TokenUse => {
+  const name = (model.split('/').at(-1) ?? model).replace(date, '')
+  const listed = claude.exec(name)?.[1] ?? name
+  return Object.hasOwn(prices, listed) ? prices[listed]! : unknownPrice
+}
 
 /** Returns the cost in millionths of a dollar. */
-export function costMicroUsd(model: string, { input, output }: TokenUse): number {
-  const name = model.split('/').at(-1) ?? model
-  const known = Object.keys(prices)
-    .filter((beginning) => name.startsWith(beginning))
-    .toSorted((a, b) => b.length - a.length)[0]
-  const price = known === undefined ? unknownPrice : prices[known]!
-  return Math.ceil(input * price.input + output * price.output)
+export function costMicroUsd(model: string, { input, output, toolCalls }: ModelUse): number {
+  const price = priceOf(model)
+  return Math.ceil(input * price.input + output * price.output + toolCalls * microUsdPerToolCall)
 }

@@ -5,7 +5,8 @@ const requestBytes = 30
 const read = (isStream: boolean, ...pieces: string[]) => {
   const reader = createUsageReader(isStream, requestBytes)
   for (const piece of pieces) reader.take(Buffer.from(piece))
-  return reader.end()
+  const { input, output } = reader.end()
+  return { input, output }
 }
 const estimateOf = (text: string): number => Math.ceil(text.length / 3)
 
@@ -30,4 +31,36 @@ it('estimates the output of a stream that ends before it is told', () => {
   expect(read(true, start, delta)).toEqual({ input: 9, output: estimateOf(start + delta) })
   const end = 'data: {"type":"message_delta","usage":{"output_tokens":4}}\n\n'
   expect(read(true, start, delta, end)).toEqual({ input: 9, output: 4 })
+})
+
+it.each([
+  [
+    'Anthropic',
+    true,
+    'data: {"usage":{"input_tokens":1,"output_tokens":1,"server_tool_use":{"web_search_requests":2,"x":1}}}',
+    3,
+  ],
+  [
+    'OpenAI',
+    true,
+    'data: {"response":{"usage":{},"output":[{"type":"web_search_call"},{"type":"function_call"},{"type":"message"},7]}}',
+    1,
+  ],
+  [
+    'OpenAI without a stream',
+    false,
+    '{"usage":{},"output":[{"type":"file_search_call"},{"type":"code_interpreter_call"}]}',
+    2,
+  ],
+  ['nobody', false, '{"usage":{"input_tokens":1,"server_tool_use":"many"},"output":"x"}', 0],
+])('counts the tools that ran at the provider, as told by %s', (_, isStream, text, toolCalls) => {
+  const reader = createUsageReader(isStream, requestBytes)
+  reader.take(Buffer.from(`${text}\n\n`))
+  expect(reader.end().toolCalls).toBe(toolCalls)
+})
+
+it('counts what is written to a cache twice', () => {
+  const text =
+    '{"usage":{"input_tokens":7,"output_tokens":1,"cache_creation_input_tokens":5,"cache_read_input_tokens":3}}'
+  expect(read(false, text)).toEqual({ input: 20, output: 1 })
 })

@@ -1,6 +1,6 @@
-/** Finds how many tokens a response of a model has used: the three protocols tell it in different places. */
+/** Finds what a response of a model has used: the three protocols tell it in different places. */
 import * as z from 'zod'
-import type { TokenUse } from './model-prices.ts'
+import type { ModelUse } from './model-prices.ts'
 
 const count = z.number().min(0).max(1e12).optional().catch(undefined)
 const usage = z
@@ -11,21 +11,42 @@ const usage = z
     cache_read_input_tokens: count,
     prompt_tokens: count,
     completion_tokens: count,
+    server_tool_use: z.record(z.string(), count).nullish().catch(null),
   })
+  .nullish()
+  .catch(null)
+const output = z
+  .array(z.object({ type: z.string() }).catch({ type: '' }))
   .nullish()
   .catch(null)
 const message = z.object({
   usage,
+  output,
   message: z.object({ usage }).nullish().catch(null),
-  response: z.object({ usage }).nullish().catch(null),
+  response: z.object({ usage, output }).nullish().catch(null),
 })
+type Message = z.output<typeof message>
 
 /** What a message tells. A number that it does not tell, or that is not understood, is undefined. */
-type ToldUse = { input: number | undefined; output: number | undefined }
+type ToldUse = { input: number | undefined; output: number | undefined; toolCalls: number | undefined }
+
+/** A token that is written to a cache for an hour costs as much as two. */
+const tokensPerCachedToken = 2
+/** Items of an output that ask the caller to run a tool. Other calls ran at the provider. */
+const callsOfCaller = /^(function|custom_tool|local_shell|shell|apply_patch|computer)_call$/
+
+const toolCallsOf = ({ output, response }: Message, used: z.output<typeof usage>): number => {
+  const items = [...(output ?? []), ...(response?.output ?? [])]
+  const told = Object.values(used?.server_tool_use ?? {})
+  return (
+    items.filter(({ type }) => type.endsWith('_call') && !callsOfCaller.test(type)).length +
+    told.reduce<number>((sum, calls) => sum + (calls ?? 0), 0)
+  )
+}
 
 /** Returns the use that this message tells, or null. */
 const useOf = (text: string): ToldUse | null => {
-  let parsed: z.output<typeof message>
+  let parsed: Message
   try {
     parsed = message.parse(JSON.parse(text))
   } catch {
@@ -34,10 +55,12 @@ const useOf = (text: string): ToldUse | null => {
   const found = parsed.usage ?? parsed.message?.usage ?? parsed.response?.usage
   if (!found) return null
   const input = found.input_tokens ?? found.prompt_tokens
-  const cached = (found.cache_creation_input_tokens ?? 0) + (found.cache_read_input_tokens ?? 0)
+  const cached =
+    tokensPerCachedToken * (found.cache_creation_input_tokens ?? 0) + (found.cache_read_input_tokens ?? 0)
   // The first message of a stream tells the output so far, which is next to nothing.
   const output = parsed.message?.usage ? undefined : (found.output_tokens ?? found.completion_tokens)
-  return { input: input === undefined ? undefined : input + cached, output }
+  const toolCalls = toolCallsOf(parsed, found)
+  return { input: input === undefined ? undefined : input + cached, output, toolCalls }
 }
 
 /** Later messages of a stream repeat or complete what earlier ones told. */
@@ -47,7 +70,7 @@ const larger = (one: number | undefined, other: number | undefined): number | un
 export type UsageReader = {
   take(chunk: Buffer): void
   /** Returns the use. A number that the response did not tell is estimated, so that no response costs nothing. */
-  end(): TokenUse
+  end(): ModelUse
 }
 
 /** A line or a response beyond this size is not read for its usage. */
@@ -63,10 +86,15 @@ export function estimateTokens(bytes: number): number {
 export function createUsageReader(isStream: boolean, requestBytes: number): UsageReader {
   let rest = ''
   let bytes = 0
-  let known: ToldUse = { input: undefined, output: undefined }
+  let known: ToldUse = { input: undefined, output: undefined, toolCalls: undefined }
   const read = (text: string): void => {
     const use = useOf(text)
-    if (use) known = { input: larger(known.input, use.input), output: larger(known.output, use.output) }
+    if (!use) return
+    known = {
+      input: larger(known.input, use.input),
+      output: larger(known.output, use.output),
+      toolCalls: larger(known.toolCalls, use.toolCalls),
+    }
   }
   return {
     take: (chunk) => {
@@ -83,6 +111,7 @@ export function createUsageReader(isStream: boolean, requestBytes: number): Usag
       return {
         input: known.input ?? estimateTokens(requestBytes),
         output: known.output ?? estimateTokens(bytes),
+        toolCalls: known.toolCalls ?? 0,
       }
     },
   }

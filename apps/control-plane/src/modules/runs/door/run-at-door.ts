@@ -5,7 +5,7 @@ import type { Sealer } from '../../../sealing/index.ts'
 import type { BootedDock } from '../../docks/index.ts'
 import { openProviderKeys } from '../../keys/index.ts'
 import { cleanText } from '../insert-run.ts'
-import { costMicroUsd, type TokenUse } from './model-prices.ts'
+import { costMicroUsd, type ModelUse } from './model-prices.ts'
 
 export type RunAtDoor = {
   runId: string
@@ -27,7 +27,7 @@ export type RunDoor = {
   /** Returns what is left of the Run's budget, in millionths of a dollar. */
   budgetLeft(run: RunAtDoor): Promise<number>
   /** Counts what a request has used. */
-  count(run: RunAtDoor, model: string, use: TokenUse): Promise<void>
+  count(run: RunAtDoor, model: string, use: ModelUse): Promise<void>
 }
 
 export const reportBytesMax = 8 * 1024
