@@ -109,7 +109,8 @@ export const dockRoutes = {
     method: 'PATCH',
     path: '/v1/docks/:id',
     summary: 'Rename a Dock, set its auto-stop timer, or resize it while archived',
-    description: 'Only the fields that you send change. Sizes can change only while the Dock is archived.',
+    description:
+      'Only the fields that you send change. Sizes can change only while the Dock is archived. While retention is on, only the creator of the Dock or an admin may set `ttlSeconds`.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     params: dockParams,
@@ -119,7 +120,14 @@ export const dockRoutes = {
       ...sizes,
     }),
     response: dock,
-    errors: ['validation_error', 'dock_not_found', 'dock_name_taken', 'conflict'],
+    errors: [
+      'validation_error',
+      'dock_not_found',
+      'dock_name_taken',
+      'conflict',
+      // A timer whose stop would delete what the caller may not delete, because retention is on.
+      'forbidden',
+    ],
     notFound: 'dock_not_found',
   }),
   deleteDock: route({
@@ -149,7 +157,7 @@ export const dockRoutes = {
     path: '/v1/docks/:id/stop',
     summary: 'Stop a Dock: capture it as a Snapshot and archive it',
     description:
-      'Captures the disk as a Snapshot, so that the Dock can be resumed later. With `force` nothing is captured: what changed since the last Snapshot is lost.',
+      'Captures the disk as a Snapshot, so that the Dock can be resumed later. With `force` nothing is captured: what changed since the last Snapshot is lost, and earlier Snapshots stay. While retention is on, a stop without `force` deletes all data of the Dock, so only its creator or an admin may do it.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 202,
@@ -191,6 +199,8 @@ export const dockRoutes = {
       'subscription_required',
       'concurrency_exceeded',
       'budget_exceeded',
+      // A timer whose stop would delete what the caller may not delete, because retention is on.
+      'forbidden',
     ],
     notFound: 'dock_not_found',
   }),

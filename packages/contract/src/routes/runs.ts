@@ -122,7 +122,8 @@ export const runRoutes = {
       'Ends the agent and everything that it started. Nothing is pushed afterwards. What was pushed before stays. A Run that has ended is returned as it is.',
     extension: true,
     response: run,
-    errors: ['validation_error', 'run_not_found'],
+    // `forbidden`: the end deletes data that the caller may not delete, because retention is on.
+    errors: ['validation_error', 'run_not_found', 'forbidden'],
   }),
   readRunLog: route({
     ...ofRun,

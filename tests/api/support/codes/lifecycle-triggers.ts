@@ -61,6 +61,11 @@ const branchNew = async (
   headers: Record<string, string> = {},
 ) => branch(fixture, await dock(fixture), body, as, headers)
 
+const turnRetentionOn = ({ server, organizationId }: Fixture) =>
+  sql`update organizations set retention_enabled = true where id = ${organizationId}`.execute(
+    server.database.db,
+  )
+
 export const lifecycleTriggers: Triggers<
   | 'createDock'
   | 'listDocks'
@@ -121,6 +126,15 @@ export const lifecycleTriggers: Triggers<
       return fixture.ask('PATCH', `/v1/docks/${await dock(fixture)}`, { name: 'taken' })
     },
     conflict: async (fixture) => fixture.ask('PATCH', `/v1/docks/${await dock(fixture)}`, { cpus: 1 }),
+    forbidden: async (fixture) => {
+      await turnRetentionOn(fixture)
+      return fixture.ask(
+        'PATCH',
+        `/v1/docks/${await dock(fixture)}`,
+        { ttlSeconds: 60 },
+        { as: fixture.member },
+      )
+    },
   },
   deleteDock: {
     confirm_required: async (fixture) => remove(fixture, await dock(fixture), undefined, absentId),
@@ -145,9 +159,7 @@ export const lifecycleTriggers: Triggers<
   stopDock: {
     dock_not_found: isAbsent('POST', '/stop', {}),
     dock_delete_forbidden: async (fixture) => {
-      await sql`update organizations set retention_enabled = true where id = ${fixture.organizationId}`.execute(
-        fixture.server.database.db,
-      )
+      await turnRetentionOn(fixture)
       return stop(fixture, await dock(fixture), {}, fixture.member)
     },
     conflict: async (fixture) => {
@@ -219,6 +231,11 @@ export const lifecycleTriggers: Triggers<
       await setPlan(fixture, {})
       const id = await archived(fixture)
       return onPlan(fixture, { budget: 1 }, () => resume(fixture, id))
+    },
+    forbidden: async (fixture) => {
+      const id = await archived(fixture)
+      await turnRetentionOn(fixture)
+      return resume(fixture, id, { ttlSeconds: 60 }, fixture.member)
     },
   },
   branchDock: {

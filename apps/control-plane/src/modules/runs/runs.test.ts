@@ -2,6 +2,7 @@
 import type { Run, RunLogPart } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { addPerson, startTestControlPlane, type TestControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
 let server: TestControlPlane
@@ -31,6 +32,16 @@ const insertRun = async (values: object = {}): Promise<string> => {
       ...values,
     })
     .execute()
+  return id
+}
+const insertDock = async (): Promise<string> => {
+  const id = newUuid()
+  const { organizationId, workspaceId } = server.admin
+  await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
+      state, state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, created_by, created_at,
+      updated_at)
+    values (${id}, ${organizationId}, ${workspaceId}, ${id}, 'debian-13', 1, 512, 1, 'gvisor', 'archived', now(), 1,
+      'default', false, false, false, 'done', ${createdBy}, now(), now())`.execute(server.database.db)
   return id
 }
 const ask = (method: string, path: string) => server.call(method, `/v1/github/runs${path}`)
@@ -68,6 +79,30 @@ it('stops a Run at once while no machine works for it, and keeps final states', 
   expect((await ask('POST', `/${working}/stop`)).body.data).toMatchObject({ state: 'working' })
   const row = server.database.db.selectFrom('runs').selectAll().where('id', '=', working)
   expect(await row.executeTakeFirst()).toMatchObject({ stop_reason: expect.any(String), door_open: false })
+})
+
+it('lets only the creator and admins stop a Run whose end deletes the data of its Dock', async () => {
+  const { db } = server.database
+  const { organizationId } = server.admin
+  const member = await addPerson(server, { role: 'member', organizationId })
+  const stop = async (id: string) =>
+    (await server.call('POST', `/v1/github/runs/${id}/stop`, undefined, member.apiKey)).body.code
+  const setRetention = (enabled: boolean) =>
+    db
+      .updateTable('organizations')
+      .set({ retention_enabled: enabled })
+      .where('id', '=', organizationId)
+      .execute()
+  await setRetention(true)
+  try {
+    expect(await stop(await insertRun({ dock_id: await insertDock(), state: 'working' }))).toBe('forbidden')
+    expect(await stop(await insertRun())).toBeUndefined()
+    const own = await insertRun({ dock_id: await insertDock(), state: 'working', created_by: member.userId })
+    expect(await stop(own)).toBeUndefined()
+    expect((await ask('POST', `/${await insertRun({ dock_id: await insertDock() })}/stop`)).status).toBe(200)
+  } finally {
+    await setRetention(false)
+  }
 })
 
 it('promotes only a Fast Run that waits for its machine', async () => {

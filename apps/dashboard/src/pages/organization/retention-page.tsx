@@ -61,7 +61,8 @@ export function RetentionPage() {
           lines={[
             'Stopping a Dock deletes its disk. Its files cannot be brought back, by nobody.',
             'This is also so for Docks that stop by themselves: idle, at the end of their time, or with a closed account.',
-            'A Dock is stopped only by the person who made it, or by an admin.',
+            'Only the person who made a Dock, or an admin, may stop it or set when it stops.',
+            'Everybody may force a stop. That keeps the Snapshots from before.',
             'Templates are not available.',
           ]}
         />

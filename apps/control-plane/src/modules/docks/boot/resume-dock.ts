@@ -10,6 +10,7 @@ import { hostnameOf } from '../core/dock-name.ts'
 import { findDock } from '../core/dock-store.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
 import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
+import { requireMaySetTtl } from '../core/retention-gate.ts'
 import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
 import type { StartData } from './start-data.ts'
@@ -54,6 +55,7 @@ const claimResume = async (
   if (!snapshot) throw new ServiceError('conflict')
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
   requireSecretsAccess(dock)
+  await requireMaySetTtl(context, caller, dock, body.ttlSeconds)
   const bound = await rebindDock(context, caller, dock, body.environment, noEnv)
   const size = {
     cpus: body.cpus ?? dock.cpus,

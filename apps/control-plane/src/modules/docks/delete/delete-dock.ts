@@ -1,11 +1,12 @@
 /** DELETE /v1/docks/:id */
-import { type Operation, roleReaches, ServiceError } from '@dock/contract'
+import { type Operation, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockOperationOfDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { dockCaptures, findVisibleOperation } from '../core/dock-store.ts'
+import { mayDelete } from '../core/retention-gate.ts'
 import { runOperationForResponse } from '../core/run-operation-for-response.ts'
 import { hasTemplate, isBeingCopied, readHasTemplate } from '../core/snapshot-in-use.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
@@ -57,8 +58,7 @@ export async function deleteDock(
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   if (confirmation !== id) throw new ServiceError('confirm_required')
-  if (dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
-    throw new ServiceError('dock_delete_forbidden')
+  if (!mayDelete(caller, dock)) throw new ServiceError('dock_delete_forbidden')
   let operation: OperationRow
   try {
     operation = await claimDelete(context, dock, causedBy(caller, 'delete'))

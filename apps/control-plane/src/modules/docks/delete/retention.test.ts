@@ -10,7 +10,8 @@ import { createTemplate } from '../../templates/index.ts'
 import { wipeTemplates } from '../../templates/template-store.ts'
 import { resumeDock } from '../boot/resume-dock.ts'
 import { execInDock } from '../exec/exec-dock.ts'
-import { stopDock } from '../stop/stop-dock.ts'
+import { stopDock, stopDueDocks } from '../stop/stop-dock.ts'
+import { updateDock } from '../view/update-dock.ts'
 import { wipeArchivedDocks } from './wipe-archived.ts'
 
 let world: TestWorld
@@ -107,10 +108,81 @@ it('deletes an archived Dock that has only variables left when the policy is tur
   expect(await count('docks')).toBe(0)
 })
 
+/** Makes the Docks somebody else's. The caller stays a plain member. */
+const giveAway = () => sql`update docks set created_by = 'somebody else'`.execute(world.db)
+
+it('keeps the earlier Snapshots and the variables in a forced stop, also of a plain member', async () => {
+  const dock = await world.create({ env: { TOKEN: 'canary' } })
+  await stop(dock.id)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  await turnOn()
+  await sql`update organizations set retention_since = ${world.clock.now()}`.execute(world.db)
+  await giveAway()
+  world.clock.advance(1000)
+  expect(await stop(dock.id, true)).toEqual({ id: dock.id, state: 'archived' })
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  expect([await count('docks'), await count('snapshots'), world.host.captures.size]).toEqual([1, 1, 1])
+  expect(await resumeDock(world.modules.context, world.caller, dock.id, {})).toEqual({
+    id: dock.id,
+    state: 'ready',
+  })
+  expect(world.host.starts.at(-1)?.env).toEqual({ TOKEN: 'canary' })
+  // A resume that fails archives the Dock again, and its Snapshots stay as well.
+  await stop(dock.id, true)
+  world.clock.advance(1000)
+  world.host.failures.set('start', ['failed'])
+  await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {}))
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  expect([await count('docks'), await count('snapshots')]).toEqual([1, 1])
+})
+
+it('deletes a Dock whose stop began before the policy and saved a Snapshot afterwards', async () => {
+  const dock = await world.create()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.host.gate.set('stop', promise)
+  const stopping = stop(dock.id)
+  await expect.poll(() => world.host.calls.at(-1)?.method).toBe('stop')
+  await turnOn()
+  await sql`update organizations set retention_since = ${world.clock.now()}`.execute(world.db)
+  world.clock.advance(1000)
+  resolve()
+  expect(await stopping).toMatchObject({ state: 'archived' })
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  expect([await count('docks'), world.host.captures.size]).toEqual([0, 0])
+})
+
+it('lets only the creator and admins set a timer, whose stop deletes the data', async () => {
+  const { context } = world.modules
+  const dock = await world.create()
+  await stop(dock.id)
+  await resumeDock(context, world.caller, dock.id, {})
+  await giveAway()
+  const patch = (ttlSeconds: number | null) =>
+    outcomeOf(updateDock(context, world.caller, dock.id, { ttlSeconds }))
+  expect(await patch(3600)).toBe('succeeded')
+  await turnOn()
+  expect(await patch(60)).toBe('forbidden')
+  world.clock.advance(120_000)
+  await stopDueDocks(context)
+  expect(await count('snapshots')).toBe(1)
+  expect(await patch(null)).toBe('succeeded')
+  await stop(dock.id, true)
+  const resume = () => outcomeOf(resumeDock(context, world.caller, dock.id, { ttlSeconds: 60 }))
+  expect(await resume()).toBe('forbidden')
+  await sql`update memberships set role = 'admin'`.execute(world.db)
+  expect([await resume(), await patch(120)]).toEqual(['succeeded', 'succeeded'])
+  await sql`update memberships set role = 'member'`.execute(world.db)
+  await sql`update docks set created_by = ${world.caller.userId}`.execute(world.db)
+  expect(await patch(60)).toBe('succeeded')
+})
+
 it('lets only the creator and admins stop a Dock, unless the stop is forced', async () => {
   const dock = await world.create()
   await turnOn()
-  await sql`update docks set created_by = 'somebody else'`.execute(world.db)
+  await giveAway()
   const refused = await stop(dock.id).catch((error: unknown) => error)
   expect(refused).toMatchObject({ code: 'dock_delete_forbidden' })
   expect(await stop(dock.id, true)).toMatchObject({ state: 'archived' })

@@ -17,16 +17,19 @@ const start = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Returns the next archived Docks after this id that no operation holds, in organizations with the policy. A Dock
- * qualifies if it was archived before the policy, or if any data besides its row is left.
+ * qualifies if it was archived before the policy, if the stop that archived it saved a Snapshot, or if it has data that
+ * no resume can use. A forced stop keeps earlier Snapshots, so a Dock that has only those does not qualify.
  */
 const archivedDocks = async ({ db }: DockContext, after: string): Promise<DockRow[]> =>
   (
     await sql<DockRow>`select ${dockColumns} from docks d
       join organizations o on o.id = d.organization_id and o.retention_enabled
       where d.state = 'archived' and d.id > ${after}
-        and (d.state_changed_at < o.retention_since or d.env_sealed is not null or d.setup_error <> 'stopped'
-          or exists (select 1 from snapshots s where s.dock_id = d.id)
-          or exists (select 1 from exec_keys k where k.dock_id = d.id and k.outcome_sealed is not null))
+        and (d.state_changed_at < o.retention_since or d.last_snapshot_at >= d.state_changed_at
+          or (not exists (select 1 from snapshots s where s.dock_id = d.id and s.status = 'completed')
+            and (d.env_sealed is not null or d.setup_error <> 'stopped'
+              or exists (select 1 from snapshots s where s.dock_id = d.id)
+              or exists (select 1 from exec_keys k where k.dock_id = d.id and k.outcome_sealed is not null))))
         and not exists (select 1 from operations p where p.dock_id = d.id and p.status <> 'completed')
       order by d.id limit ${pageSize}`.execute(db)
   ).rows

@@ -1,5 +1,5 @@
 /** POST /v1/docks/:id/stop, and stops by ttl or by the platform. */
-import { type DockState, type ErrorCode, roleReaches, ServiceError } from '@dock/contract'
+import { type DockState, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockOperationOfDock } from '../../../engine/index.ts'
@@ -11,6 +11,8 @@ import { claimDock } from '../core/dock-claim.ts'
 import { hasRow, moved } from '../core/dock-commit.ts'
 import { stoppableStates } from '../core/dock-state.ts'
 import { dockCaptures, dueDocks } from '../core/dock-store.ts'
+import { latestSnapshot } from '../core/kept-snapshot.ts'
+import { mayDelete } from '../core/retention-gate.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { StopData } from './stop-saga.ts'
 
@@ -31,9 +33,8 @@ export async function stopDock(
 ): Promise<DockStateAnswer> {
   for (let attempt = 1; ; attempt++) {
     const dock = await requireDock(context, caller, id)
-    const wipes = await wipesData(context, dock)
-    if (wipes && !body.force && dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
-      throw new ServiceError('dock_delete_forbidden')
+    const wipes = await wipesData(context, dock, body.force)
+    if (wipes && !body.force && !mayDelete(caller, dock)) throw new ServiceError('dock_delete_forbidden')
     const claimed = await claimStop(context, dock, { force: body.force, wipes }, causedBy(caller, 'stop'))
     if (claimed !== 'changed') return 'state' in claimed ? claimed : runStop(context, claimed)
     // The Dock's state has just changed, for example to idle, so it is read again.
@@ -59,7 +60,8 @@ export async function beginStop(
   cause: Cause,
   force = false,
 ): Promise<'archived' | 'archiving' | 'changed'> {
-  const wipes = await wipesData(context, dock)
+  // Even a stop that is forced here was ordered by somebody who may delete the data, or by the Dock's timer.
+  const wipes = await wipesData(context, dock, false)
   const claimed = await claimStop(context, dock, { force, wipes }, cause)
   if (claimed === 'changed') return 'changed'
   if ('state' in claimed) return claimed.state === 'archived' ? 'archived' : 'archiving'
@@ -69,9 +71,14 @@ export async function beginStop(
   return 'archiving'
 }
 
-/** Returns true if the stop must delete the Dock's data, because the organization has zero data retention. */
-const wipesData = async ({ db }: DockContext, dock: DockRow): Promise<boolean> =>
-  dock.state !== 'archived' && (await retentionEnabled(db, dock.organizationId))
+/**
+ * Returns true if the stop must delete the Dock's data, because the organization has zero data retention. A forced stop
+ * keeps the earlier Snapshots and what a resume from them needs. If there are none, it deletes the rest.
+ */
+const wipesData = async ({ db }: DockContext, dock: DockRow, force: boolean): Promise<boolean> =>
+  dock.state !== 'archived' &&
+  (await retentionEnabled(db, dock.organizationId)) &&
+  !(force && (await latestSnapshot(db, dock.organizationId, dock.id)))
 
 /**
  * Saves the stop operation and returns it. Returns the Dock's state if it is stopped or stopping already, or `changed` if

@@ -7,6 +7,7 @@ import type { DockRow } from '../core/dock.ts'
 import { claimError } from '../core/dock-claim.ts'
 import { dockColumns } from '../core/dock-store.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
+import { requireMaySetTtl } from '../core/retention-gate.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { viewDock } from './dock-view.ts'
 
@@ -24,6 +25,7 @@ export async function updateDock(
 ): Promise<Dock> {
   const dock = await requireDock(context, caller, id)
   const { cpus, memoryMiB, diskGiB, ttlSeconds } = body
+  await requireMaySetTtl(context, caller, dock, ttlSeconds)
   const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined
   if (resizes && dock.state !== 'archived')
     throw new ServiceError('conflict', {

@@ -1,5 +1,5 @@
 /** GET /v1/github/runs, GET /v1/github/runs/:id */
-import type { RouteQuery, Run, routes } from '@dock/contract'
+import type { Role, RouteQuery, Run, routes } from '@dock/contract'
 import type { Member, Visitor } from '../../accounts/index.ts'
 import type { RunContext } from '../run-context.ts'
 import { findVisibleRun, listWorkspaceRuns, type ShownRun } from '../run-store.ts'
@@ -25,7 +25,7 @@ export async function requireRun(
   caller: Visitor,
   id: string,
   { workspaceId }: OfWorkspace,
-): Promise<ShownRun> {
+): Promise<ShownRun & { role: Role }> {
   return caller.admit(await findVisibleRun(db, caller.userId, id, workspaceId ?? null))
 }
 
