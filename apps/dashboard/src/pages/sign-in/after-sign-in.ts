@@ -3,7 +3,8 @@
  * followed.
  */
 export function afterSignIn(next: string | undefined): string {
-  if (!next?.startsWith('/') || /^\/[/\\]/.test(next)) return '/'
-  const target = new URL(next, location.origin)
-  return target.origin === location.origin ? `${target.pathname}${target.search}${target.hash}` : '/'
+  if (!next?.startsWith('/') || !URL.canParse(next, location.origin)) return '/'
+  const { origin, pathname, search, hash } = new URL(next, location.origin)
+  // `/.//host` is a path of this site, but its pathname is `//host`. Browsers read that as the address of another site.
+  return origin === location.origin && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : '/'
 }

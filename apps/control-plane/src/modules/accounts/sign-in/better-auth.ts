@@ -66,6 +66,8 @@ export function createLibrary(options: LibraryOptions) {
       cookiePrefix: cookiePrefix(secure),
       // Otherwise better-auth puts its own prefix before ours.
       useSecureCookies: false,
+      // Otherwise better-auth checks no origins and no callbacks if the environment has TEST=1 or NODE_ENV=test.
+      disableOriginCheck: false,
       defaultCookieAttributes: { secure, httpOnly: true, sameSite: 'lax', path: '/' },
       database: { generateId: () => newUuid() },
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },

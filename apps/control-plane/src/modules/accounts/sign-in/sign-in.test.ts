@@ -301,6 +301,29 @@ it('verifies an address only in a session of its account, and asks others to sig
   expect((await personAt(email)).email_verified).toBe(true)
 })
 
+it('refuses callbacks that lead, or can be read to lead, to another host', async () => {
+  await start()
+  const code = async (callbackURL: string) => {
+    const query = new URLSearchParams({ token: 'x', callbackURL })
+    const response = await server.fetch(`/api/auth/verify-email?${query}`, { redirect: 'manual' })
+    return response.status === 302
+      ? new URL(response.headers.get('location')!, server.config.apiUrl).origin
+      : response.status
+  }
+  const own = new URL(server.config.apiUrl).origin
+  expect(await code('/organizations')).toBe(own)
+  for (const callback of [
+    '//evil.test',
+    '/.//evil.test',
+    '/x/..//evil.test',
+    '/%2e//evil.test',
+    '/.\\/evil.test',
+    '/\t/evil.test',
+  ])
+    expect([callback, await code(callback)]).toEqual([callback, 400])
+  expect(await code('https://evil.test/')).toBe(403)
+})
+
 it('adds no key and no login to an account whose address is not verified', async () => {
   await start({ DOCK_SIGNUP: 'open', GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' })
   const cookie = cookieOf(await signUp('new@example.test'))

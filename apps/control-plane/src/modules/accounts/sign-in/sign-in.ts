@@ -49,7 +49,10 @@ const accountSubject = (email: string): string =>
 const isCallback = (text: string): boolean => {
   if (!text.startsWith('/')) return URL.canParse(text)
   const origin = 'https://callback.invalid'
-  return !/^\/[/\\]/.test(text) && URL.canParse(text, origin) && new URL(text, origin).origin === origin
+  if (!URL.canParse(text, origin)) return false
+  const url = new URL(text, origin)
+  // `/.//host` has the pathname `//host`, which is another host once somebody writes it alone.
+  return url.origin === origin && !url.pathname.startsWith('//')
 }
 
 /**
