@@ -85,6 +85,8 @@ describe('members', () => {
     expect(await codeOf('PATCH', at, { role: 'owner' }, admin.apiKey)).toBe('forbidden')
     expect(await codeOf('PATCH', at, { role: 'owner' })).toBe(200)
     expect(await codeOf('PATCH', at, { role: 'member' }, admin.apiKey)).toBe('forbidden')
+    expect(await codeOf('PATCH', at, { role: 'owner' }, admin.apiKey)).toBe('forbidden')
+    expect(await codeOf('PATCH', at, { role: 'owner' })).toBe(200)
     expect(await codeOf('DELETE', at, undefined, admin.apiKey)).toBe('forbidden')
     expect(await codeOf('DELETE', at)).toBe(200)
   })
