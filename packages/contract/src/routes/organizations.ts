@@ -98,7 +98,7 @@ export const organizationRoutes = {
     path: '/v1/organizations/:id/members',
     summary: 'Invite someone by email; only an owner may invite an owner',
     description:
-      'Send exactly one of `email` and `userId`. The response is the same whether or not the address has an account.',
+      'Send exactly one of `email` and `userId`. The response is the same whether or not the address has an account. `userId` names a person with whom you share an organization.',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     status: 201,

@@ -102,7 +102,7 @@ describe('an invitation', () => {
     )
     expect(declined.body.data).toEqual({ declined: true })
     expect([await own(), await list()]).toEqual([[], []])
-    await invite({ email: undefined, userId: invited.userId })
+    await invite()
     const [second] = await own()
     const accepted = await server.call(
       'POST',
@@ -217,6 +217,42 @@ describe('an invitation', () => {
       answers.push((await invite({ email })).body)
     expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1)
     expect((await list()).map(({ email }) => email).sort()).toEqual([address, person.email].sort())
+  })
+
+  it('refuses a member’s address at full seats like any other', async () => {
+    const member = await addPerson(server, { role: 'member', organizationId: organization.id })
+    expect(await answerOf(invite())).toBe(201)
+    const answers = []
+    for (const email of [member.email, server.admin.email, `other-${address}`, address])
+      answers.push(await answerOf(invite({ email })))
+    // The last is invited already and needs no further seat.
+    expect(answers).toEqual(['seats_exceeded', 'seats_exceeded', 'seats_exceeded', 201])
+  })
+
+  it('by id reaches only people whose address the inviter can read already', async () => {
+    await server.call('PATCH', path(), { seats: 50 })
+    const [stranger, colleague] = [await addPerson(server), await addPerson(server)]
+    const byId = (userId: string, key?: string) => invite({ email: undefined, userId }, key)
+    const unknown = await byId(newUuid())
+    const refused = await byId(stranger.userId)
+    expect([refused.status, refused.body]).toEqual([404, unknown.body])
+    expect(refused.body.code).toBe('user_not_found')
+
+    const shared = await server.call('POST', '/v1/organizations', { name: 'Shared', seats: 5 })
+    const { id: organizationId } = routes.createOrganization.response.parse(shared.body.data)
+    const now = new Date()
+    await server.database.db
+      .insertInto('memberships')
+      .values({ organization_id: organizationId, user_id: colleague.userId, role: 'member', created_at: now })
+      .execute()
+    expect(await answerOf(byId(colleague.userId))).toBe(201)
+    expect((await list()).map(({ email }) => email)).toEqual([colleague.email])
+    // Another admin of this organization does not share one with the person.
+    const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
+    expect(await answerOf(byId(colleague.userId, admin.apiKey))).toBe('user_not_found')
+
+    expect(await answerOf(server.call('DELETE', `/v1/organizations/${organizationId}`))).toBe(200)
+    expect(await answerOf(byId(colleague.userId))).toBe('user_not_found')
   })
 
   it('with the role owner is sent, resent and replaced by owners only', async () => {

@@ -63,6 +63,31 @@ export async function isMemberAddress(tx: Tx, organizationId: string, email: str
   return row !== undefined
 }
 
+/** Returns the address of a person with an open account who shares an organization with the user. */
+export async function findColleagueAddress(
+  tx: Tx,
+  userId: string,
+  colleagueId: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('users')
+    .select('users.email')
+    .where('users.id', '=', colleagueId)
+    .where('users.closed_at', 'is', null)
+    .where('users.erased_at', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('memberships as theirs')
+          .innerJoin('memberships as own', 'own.organization_id', 'theirs.organization_id')
+          .select('theirs.user_id')
+          .where('theirs.user_id', '=', colleagueId)
+          .where('own.user_id', '=', userId),
+      ),
+    )
+    .executeTakeFirst()
+  return row?.email.toLowerCase()
+}
+
 /** Returns true if another owner with an open account exists. The caller holds the lock on the organization. */
 export async function hasOtherOwner(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const row = await tx
