@@ -35,16 +35,22 @@ const listOf = (networks: readonly string[]): BlockList => {
   return list
 }
 
+/** Returns a function that tells whether an address, also in its IPv4-mapped form, is in one of the networks. */
+export function isIn(networks: readonly string[]): (address: string) => boolean {
+  const list = listOf(networks)
+  return (text) => {
+    const address = plain(text)
+    const kind = family(address)
+    return kind !== null && list.check(address, kind)
+  }
+}
+
 /**
  * Reads `X-Forwarded-For` from its end, where the nearest proxy wrote. The first address that is not a trusted proxy is
  * the client's. Entries before that one are ignored: any client can forge them.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = listOf(trustedProxies)
-  const isTrusted = (address: string): boolean => {
-    const kind = family(address)
-    return kind !== null && trusted.check(address, kind)
-  }
+  const isTrusted = isIn(trustedProxies)
   return (peer, forwardedFor) => {
     let client = plain(peer ?? 'local')
     if (trustedProxies.length === 0) return client

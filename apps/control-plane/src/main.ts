@@ -15,11 +15,13 @@ import {
   systemClock,
 } from '@dock/foundation'
 import { ensureAuthSecret } from './auth-secret.ts'
+import { isIn } from './client-address.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { openDatabase } from './database/database.ts'
 import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
+import { createConnectionLimits, shareConnections } from './http/connection-limits.ts'
 import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
 import { HostRefused, HostUnreachable, LinkLost } from './modules/hosts/index.ts'
@@ -114,6 +116,12 @@ const run = async (logger: Logger): Promise<void> => {
     bind: config.bind,
     port: config.port,
     listening: config.listening,
+    connectionLimits: createConnectionLimits({
+      shares: shareConnections(),
+      isTrustedProxy: isIn(config.trustedProxies),
+      onRefused: (network) =>
+        logger.warn({ network }, 'refused connections: this network, or all together, have too many open'),
+    }),
     onConnectionError: (error) => logger.warn({ err: error }, 'a connection failed'),
   })
   if (config.ssh) {

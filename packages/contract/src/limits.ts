@@ -3,6 +3,8 @@ const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
 export const limits = {
+  /** Bytes of the address and of all headers of a request together, also of one to an exposed port. */
+  http: { headerBytesMax: 32 * kibibyte },
   cpus: { min: 1, max: 64, default: 2 },
   memoryMiB: { min: 512, max: 262_144, default: 4096 },
   diskGiB: { min: 1, max: 2048, default: 20 },

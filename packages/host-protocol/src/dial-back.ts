@@ -59,8 +59,8 @@ export type ExpectedDialBack = {
 
 export type DialBackDoor = {
   expect(): ExpectedDialBack
-  /** Call it for each upgrade of {@link dialBackPath}. It writes refusals to the socket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Call it for each upgrade of {@link dialBackPath}. Returns false if it refused the upgrade, by a response. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
 }
 
 /** Creates the control plane's side, which accepts dial-backs. */
@@ -85,12 +85,16 @@ export function createDialBackDoor(): DialBackDoor {
       socket.on('error', () => undefined)
       const ticket = request.headers[ticketHeader]
       const take = typeof ticket === 'string' ? expected.get(ticket) : undefined
-      if (typeof ticket !== 'string' || !take || head.length > 0) return refuseSocket(socket, unauthorized)
+      if (typeof ticket !== 'string' || !take || head.length > 0) {
+        refuseSocket(socket, unauthorized)
+        return false
+      }
       expected.delete(ticket)
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${dialBackProtocol}\r\n\r\n`,
       )
       take(socket)
+      return true
     },
   }
 }

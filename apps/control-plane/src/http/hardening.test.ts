@@ -182,6 +182,17 @@ describe('a body', () => {
   })
 })
 
+it('accepts an address or headers of 32 KiB, and no more than 40', async () => {
+  const ask = async (path: string, header: string): Promise<string> =>
+    statusOf(
+      await exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-large: ${header}\r\n\r\n`),
+    )
+  expect(await ask('/v1/config', 'x'.repeat(32_768))).toBe('200')
+  expect(await ask(`/v1/config?${'x'.repeat(32_768)}`, 'x')).toBe('200')
+  expect(await ask('/v1/config', 'x'.repeat(41_000))).toBe('431')
+  expect(await ask(`/v1/config?${'x'.repeat(41_000)}`, 'x')).toBe('431')
+})
+
 it('refuses too large headers with 431, even if the client keeps sending', async () => {
   const head = 'GET /v1/config HTTP/1.1\r\nHost: x\r\n'
   const large = Array.from({ length: 64 }, () => `x-large: ${'x'.repeat(16_000)}\r\n`)

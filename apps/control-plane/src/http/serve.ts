@@ -2,15 +2,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { limits } from '@dock/contract'
 import { type Precedence, refuseSocket, runDescribed, systemClock, waitAtMost } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
 import { limitRequestTime } from './request-time.ts'
 import { markFromRoot } from './root-socket.ts'
 
-/** Limit of all headers of a request together. */
-const headerBytesMax = 16 * 1024
+/** Limit of the address and all headers of a request together. A little more than the 32 KiB that callers may count on. */
+const headerBytesMax = limits.http.headerBytesMax + 8 * 1024
 const keepAliveTimeoutMs = 65_000
 
 /** Timeouts for the client's part of an exchange. The server's own processing time does not count. */
@@ -30,7 +32,8 @@ const defaultTimeouts: ClientTimeouts = {
   refusedMs: 5_000,
 }
 
-export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+/** Resolves with `'host'` if the connection has proved to be that of a host. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<'host' | undefined>
 
 /** Other traffic on the same listening socket. */
 export type ConnectionHandlers = {
@@ -40,7 +43,7 @@ export type ConnectionHandlers = {
   ports: {
     takes(request: IncomingMessage): boolean
     handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-    upgrade: Upgrade
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
   } | null
 }
 
@@ -70,6 +73,8 @@ export async function serveHttp(options: {
   precedence: Precedence
   bind: string
   port: number
+  /** Limits the connections that do not come from root. Undefined: no limit. */
+  connectionLimits?: ConnectionLimits | undefined
   /**
    * File descriptors of inherited listening sockets. `publicFd` replaces `bind:port`; only root can connect to
    * `rootFd`.
@@ -80,7 +85,7 @@ export async function serveHttp(options: {
   onConnectionError(error: unknown): void
 }): Promise<HttpServer> {
   const timeouts = options.timeouts ?? defaultTimeouts
-  const { connectionHandlers, precedence, onConnectionError } = options
+  const { connectionHandlers, precedence, connectionLimits, onConnectionError } = options
   const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>
     connectionHandlers.ports?.takes(request)
       ? undefined
@@ -145,10 +150,15 @@ export async function serveHttp(options: {
       const upgrade = isForPort ? connectionHandlers.ports?.upgrade : upgradeOf(request)
       if (!upgrade) return refuseSocket(socket, unknownUpgrade, { lingerMs: timeouts.refusedMs })
       const describe = isForPort ? describePort : describeUpgrade
-      runDescribed(describe, () => upgrade(request, socket, head)).catch((error: unknown) => {
-        onConnectionError(error)
-        socket.destroy()
-      })
+      runDescribed(describe, () => upgrade(request, socket, head)).then(
+        (owner) => {
+          if (owner === 'host') connectionLimits?.release(socket)
+        },
+        (error: unknown) => {
+          onConnectionError(error)
+          socket.destroy()
+        },
+      )
     })
     return server
   }
@@ -162,6 +172,7 @@ export async function serveHttp(options: {
     })
   const { publicFd, rootFd } = options.listening ?? {}
   const server = makeServer()
+  if (connectionLimits) server.prependListener('connection', connectionLimits.admit)
   await listen(server, publicFd === undefined ? { port: options.port, host: options.bind } : { fd: publicFd })
   servers.push(server)
   if (rootFd !== undefined) {

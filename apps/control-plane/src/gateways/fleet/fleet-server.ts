@@ -20,12 +20,15 @@ import { WebSocketServer } from 'ws'
 import type { Enrolment, HostEvents } from '../../modules/hosts/index.ts'
 import type { FleetGateway } from './fleet-gateway.ts'
 
-type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<'host' | undefined>
 
 export type FleetServer = {
   /** Handles POST /v1/fleet/register, given the parsed JSON body and the client's address. */
   register(body: unknown, address: string): Promise<RegisteredHost>
-  /** Returns the handler of an upgrade, or undefined if the path is not a host's. The handler sends refusals itself. */
+  /**
+   * Returns the handler of an upgrade, or undefined if the path is not a host's. The handler sends refusals itself, and
+   * resolves with `'host'` if it accepts the upgrade.
+   */
   upgradeOf(path: string, protocol: string): Upgrade | undefined
   close(): void
 }
@@ -107,7 +110,10 @@ export function createFleetServer(options: {
     // A connection over a Unix socket has no address. It comes from this machine.
     const address = request.socket.remoteAddress ?? '127.0.0.1'
     const hostId = credential ? await enrolment.admit(credential, address) : null
-    if (!credential || hostId === null) return refuseSocket(socket, unauthorized)
+    if (!credential || hostId === null) {
+      refuseSocket(socket, unauthorized)
+      return undefined
+    }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const link = acceptLink(webSocket)
       gateway.attach(hostId, channel, link)
@@ -122,6 +128,7 @@ export function createFleetServer(options: {
         })
       else options.onBulkLink()
     })
+    return 'host'
   }
 
   return {
@@ -133,7 +140,7 @@ export function createFleetServer(options: {
     upgradeOf: (path, protocol) => {
       if (path === '/v1/fleet/connect' && protocol === 'websocket') return takeLink
       if (path === dialBackPath && protocol === dialBackProtocol)
-        return async (...upgrade) => gateway.dialBacks.upgrade(...upgrade)
+        return async (...upgrade) => (gateway.dialBacks.upgrade(...upgrade) ? 'host' : undefined)
       return undefined
     },
     close: () => {

@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
+import { limits } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import {
   findPushRefusal,
@@ -32,7 +33,7 @@ import { type createServeRunDoor, isRunRequest } from './serve-run-door.ts'
 
 export type ServeRun = ReturnType<typeof createServeRunDoor>
 
-const headerBytesMax = 16 * 1024
+const { headerBytesMax } = limits.http
 /** How often a push under way is checked again. */
 const recheckMs = 500
 /** A refused push is read to its end up to this size. git shows the reason only after it has sent everything. */

@@ -2,13 +2,24 @@
  * An HTTP agent for Node's client whose connections are streams to Docks over the links to hosts. It keeps idle
  * connections briefly, so that many small requests share a few.
  */
-import { Agent, type ClientRequestArgs } from 'node:http'
+import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { limits } from '@dock/contract'
 import type { PortRoute } from '../../modules/ports/index.ts'
 import type { ConnectionCounts } from './connection-counts.ts'
 
 /** Short, because a Dock with an open connection counts as used and is not frozen. */
 const idleMs = 2_000
+
+/** Limit of all headers of a response. Node's own is 16 KiB, less than many servers in front of programs allow. */
+const { headerBytesMax } = limits.http
+
+/** A method of Node's agents that its types do not declare. */
+const addRequestOfNode = Reflect.get(Agent.prototype, 'addRequest') as (
+  this: Agent,
+  request: ClientRequest,
+  options: ClientRequestArgs,
+) => void
 
 type Place = { hostId: string; dockId: string; generation: number }
 export type Connect = (place: Place, port: number) => Promise<Duplex>
@@ -34,6 +45,12 @@ export class DockAgent extends Agent {
     super({ keepAlive, timeout: idleMs, maxFreeSockets: 32 })
     this.#connect = connect
     this.#counts = counts
+  }
+
+  /** Node calls this for each new request. It sets how long the headers of the response may be. */
+  addRequest(request: ClientRequest, options: ClientRequestArgs): void {
+    Object.assign(request, { maxHeaderSize: headerBytesMax })
+    addRequestOfNode.call(this, request, options)
   }
 
   override createConnection(

@@ -200,6 +200,27 @@ describe('a request', () => {
     expect(received.digest('hex')).toBe(digest)
   })
 
+  it('may have an address and headers of 32 KiB, and so may its response', async () => {
+    answer = (incoming, response) => {
+      response.setHeader('x-large', 'y'.repeat(32_000))
+      response.end(`${incoming.url?.length} ${String(incoming.headers['x-large']).length}`)
+    }
+    program.close()
+    program.closeAllConnections()
+    program = createServer({ maxHeaderSize: 64 * 1024 }, (...args) => answer(...args))
+    await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+    const large = await expose(portOf(program))
+    const ask = (path: string, header: string) => {
+      const headers = { host: large, 'x-large': header }
+      const options = { port: gateway, path, headers, agent: false, maxHeaderSize: 64 * 1024 }
+      return replyOf(request(options).end())
+    }
+    const reply = await ask('/', 'x'.repeat(32_768))
+    expect([reply.status, reply.body, reply.headers['x-large']?.length]).toEqual([200, '1 32768', 32_000])
+    expect((await ask(`/${'x'.repeat(32_767)}`, 'x')).body).toBe('32768 1')
+    expect((await ask('/', 'x'.repeat(41_000))).status).toBe(431)
+  })
+
   it('is ended in the Dock too when its client disconnects', async () => {
     const left = new Promise<void>((resolve) => {
       answer = (_, response) => {

@@ -17,7 +17,7 @@ export type TerminalGateway = {
   /** True if an upgrade of this path is for a terminal. */
   takes(path: string): boolean
   /** Opens the terminal, or responds with an error like the routes do. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<undefined>
   /** Closes every open terminal. */
   close(): void
 }
