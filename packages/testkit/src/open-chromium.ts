@@ -12,6 +12,20 @@ const environment = (home: string): Record<string, string> => ({ PATH: '/usr/bin
 const navigationsMax = 10
 
 /**
+ * True if the machine's network changed during the navigation. Chromium then shows its error page and loads the page again
+ * by itself, so Playwright may report either of the two as the navigation that interrupted this one.
+ */
+const isNetworkChange = (error: unknown): boolean => {
+  const text = String(error)
+  const [, wanted, instead] =
+    /Navigation to "(.*)" is interrupted by another navigation to "(.*)"/.exec(text) ?? []
+  return (
+    text.includes('ERR_NETWORK_CHANGED') ||
+    (instead !== undefined && (instead.startsWith('chrome-error:') || instead === wanted))
+  )
+}
+
+/**
  * Chromium ends a navigation in progress when a link or an address of its machine changes, which happens with each Dock
  * that starts. A person would load the page again.
  */
@@ -22,7 +36,7 @@ const navigateThroughChanges = <Args extends unknown[], Result>(
     try {
       return await navigate(...args)
     } catch (error) {
-      if (left === 1 || !String(error).includes('ERR_NETWORK_CHANGED')) throw error
+      if (left === 1 || !isNetworkChange(error)) throw error
       return attempt(left - 1, args)
     }
   }

@@ -270,6 +270,7 @@ const setAdmin = (values: {
   erased_at?: Date | null
 }) => server.database.db.updateTable('users').set(values).where('email', '=', server.admin.email).execute()
 
+/** Returns the session alone: signing in also marks the device. */
 const signIn = async (): Promise<{ cookie: string; token: string }> => {
   const response = await server.fetch('/api/auth/sign-in/email', {
     method: 'POST',
@@ -278,9 +279,6 @@ const signIn = async (): Promise<{ cookie: string; token: string }> => {
   })
   expect(response.status).toBe(200)
   const { token } = (await response.json()) as { token: string }
-  const cookie = response.headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; ')
-  return { cookie, token }
+  const cookie = response.headers.getSetCookie().find((each) => each.startsWith('dock.session_token='))
+  return { cookie: cookie?.split(';')[0] ?? '', token }
 }
