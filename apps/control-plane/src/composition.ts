@@ -147,6 +147,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const organizations = createOrganizationsModule({
     ...{ db, clock, logger, sealer, rateLimits, appUrl: config.appUrl, wakeMailer: mail.wake },
     organizationsPerPerson: config.limits.organizationsPerPerson,
+    limits: config.limits.organization,
     countRunsAtWork,
     // The order matters: a link starts Runs, a Run drives its Dock, a Template holds its Dock, a Dock its Snapshots, a
     // Snapshot its objects. Records and counters are removed last, once everything that they describe is gone.

@@ -224,9 +224,14 @@ export const allSettings: readonly Setting[] = [
     sets: 'stored bytes and Snapshots of one organization at which it can start nothing more',
   },
   {
-    names: ['DOCK_LIMIT_ENVIRONMENTS', 'DOCK_LIMIT_REPOSITORIES', 'DOCK_LIMIT_TEMPLATES'],
-    usual: '`100`, `50`, `10`',
-    sets: 'Environments of one organization, repositories of one Environment, Templates of one organization (at most 10)',
+    names: [
+      'DOCK_LIMIT_ENVIRONMENTS',
+      'DOCK_LIMIT_REPOSITORIES',
+      'DOCK_LIMIT_TEMPLATES',
+      'DOCK_LIMIT_WORKSPACES',
+    ],
+    usual: '`100`, `50`, `10`, `100`',
+    sets: 'Environments of one organization, repositories of one Environment, Templates (at most 10) and workspaces of one organization',
   },
   {
     names: ['DOCK_LIMIT_ORGANIZATIONS'],

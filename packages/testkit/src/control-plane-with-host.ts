@@ -21,6 +21,7 @@ const highLimits = {
   DOCK_LIMIT_MEMORY_MIB: '1000000000',
   DOCK_LIMIT_DISK_GIB: '1000000000',
   DOCK_LIMIT_ENVIRONMENTS: '10000',
+  DOCK_LIMIT_WORKSPACES: '10000',
 }
 
 /** Starts the control plane. Call `stop` at the end, as with {@link startTestControlPlane}. */

@@ -922,6 +922,7 @@ class OrganizationLimitUsage(TypedDict):
     environments: int
     repositories: int
     templates: int
+    workspaces: int
 
 
 class OrganizationLimitValues(TypedDict):
@@ -934,6 +935,7 @@ class OrganizationLimitValues(TypedDict):
     environments: int
     repositories: int
     templates: int
+    workspaces: int
 
 
 class OrganizationLimits(TypedDict):
@@ -951,6 +953,7 @@ class OrganizationLimitsChange(TypedDict, total=False):
     environments: int | None
     repositories: int | None
     templates: int | None
+    workspaces: int | None
 
 
 class OrganizationPlan(TypedDict):

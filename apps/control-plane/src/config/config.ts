@@ -122,6 +122,7 @@ const instanceLimits = (values: Environment): InstanceLimits => ({
     environments: values.DOCK_LIMIT_ENVIRONMENTS,
     repositories: values.DOCK_LIMIT_REPOSITORIES,
     templates: values.DOCK_LIMIT_TEMPLATES,
+    workspaces: values.DOCK_LIMIT_WORKSPACES,
   },
   organizationsPerPerson: values.DOCK_LIMIT_ORGANIZATIONS,
 })

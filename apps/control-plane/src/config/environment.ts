@@ -108,6 +108,7 @@ const schema = z.object({
   DOCK_LIMIT_ENVIRONMENTS: limit(defaultLimits.organization.environments),
   DOCK_LIMIT_REPOSITORIES: limit(defaultLimits.organization.repositories),
   DOCK_LIMIT_TEMPLATES: limit(defaultLimits.organization.templates),
+  DOCK_LIMIT_WORKSPACES: limit(defaultLimits.organization.workspaces),
   DOCK_LIMIT_ORGANIZATIONS: limit(defaultLimits.organizationsPerPerson),
   DOCK_HOST_LOST_AFTER_SECONDS: z.coerce.number().int().min(60).max(86_400).default(300),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),

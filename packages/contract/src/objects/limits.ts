@@ -14,6 +14,7 @@ const limitFields = {
   /** Per Environment. */
   repositories: most,
   templates: most,
+  workspaces: most,
 }
 
 export const organizationLimitNames = Object.keys(limitFields) as readonly (keyof typeof limitFields)[]

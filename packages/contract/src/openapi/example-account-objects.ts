@@ -41,10 +41,11 @@ const values = {
   environments: 50,
   repositories: 20,
   templates: 10,
+  workspaces: 50,
 }
 const usage = {
   ...{ docks: 3, cpus: 6, memoryMiB: 12_288, diskGiB: 60 },
-  ...{ storedGiB: 4.5, snapshots: 12, environments: 2, repositories: 1, templates: 1 },
+  ...{ storedGiB: 4.5, snapshots: 12, environments: 2, repositories: 1, templates: 1, workspaces: 2 },
 }
 const organizationFields = { id: ids.organization, name: 'Acme', slug: 'acme', seats: 5, ...stamps }
 const invitationPreview = {

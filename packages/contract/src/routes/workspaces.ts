@@ -23,14 +23,15 @@ export const workspaceRoutes = {
     method: 'POST',
     path: '/v1/organizations/:orgId/workspaces',
     summary: 'Create a workspace',
-    description: 'The slug is made from the name if you send none.',
+    description:
+      'The slug is made from the name if you send none. An organization has a limited number of them.',
     tag: 'Workspaces',
     access: { credentials: 'caller', scope: { organization: 'params.orgId' }, role: 'admin' },
     status: 201,
     params: organizationParams,
     body: z.strictObject({ name: field.displayableName, slug: field.slug.optional() }),
     response: workspace,
-    errors: ['validation_error', 'organization_not_found', 'slug_taken', 'forbidden'],
+    errors: ['validation_error', 'organization_not_found', 'slug_taken', 'forbidden', 'conflict'],
     notFound: 'organization_not_found',
   }),
   readWorkspace: route({

@@ -689,6 +689,7 @@ export type OrganizationLimitUsage = {
   environments: number
   repositories: number
   templates: number
+  workspaces: number
 }
 
 export type OrganizationLimitValues = {
@@ -701,6 +702,7 @@ export type OrganizationLimitValues = {
   environments: number
   repositories: number
   templates: number
+  workspaces: number
 }
 
 export type OrganizationLimits = {
@@ -718,6 +720,7 @@ export type OrganizationLimitsChange = {
   environments?: number | null | undefined
   repositories?: number | null | undefined
   templates?: number | null | undefined
+  workspaces?: number | null | undefined
 }
 
 export type OrganizationPlan = {
@@ -2303,6 +2306,7 @@ export type RouteTypes = {
         environments?: number | null | undefined
         repositories?: number | null | undefined
         templates?: number | null | undefined
+        workspaces?: number | null | undefined
       } | undefined
     } & RequestOptions
     response: OrganizationLimits

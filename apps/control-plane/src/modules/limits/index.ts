@@ -24,6 +24,7 @@ export {
   requireRoomForOwner,
   requireRoomForRepositories,
   requireRoomForTemplate,
+  requireRoomForWorkspace,
 } from './require-room.ts'
 export { changeOrganizationLimits } from './routes/change-limits.ts'
 export { readOrganizationLimits } from './routes/read-limits.ts'

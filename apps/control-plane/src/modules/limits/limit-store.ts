@@ -14,6 +14,7 @@ const columnOf: Record<LimitName, string> = {
   environments: 'environments',
   repositories: 'repositories',
   templates: 'templates',
+  workspaces: 'workspaces',
 }
 const names = Object.keys(columnOf) as LimitName[]
 
@@ -73,7 +74,8 @@ export async function readUsage(db: Db, organizationId: string): Promise<Limits>
         join environment_versions v on v.environment_id = e.id and v.version = e.current_version
         where e.organization_id = o.id), 0) as repositories,
       (select count(distinct t.name) from templates t where t.organization_id = o.id and t.status <> 'failed')::int
-        as templates
+        as templates,
+      (select count(*) from workspaces w where w.organization_id = o.id)::int as workspaces
     from (values (${organizationId}::uuid)) as o(id)
     left join organization_storage s on s.organization_id = o.id
     cross join lateral (select count(*)::int as docks, coalesce(sum(cpus), 0) as cpus,
@@ -112,6 +114,13 @@ export async function countOrganizationsOf(tx: Db, userId: string, besides: stri
 export async function countEnvironments(tx: Db, organizationId: string): Promise<number> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
   const result = await sql<{ n: number }>`select count(*)::int as n from environments
+    where organization_id = ${organizationId}`.execute(tx)
+  return result.rows[0]!.n
+}
+
+/** Returns the number of workspaces. The caller holds the lock on the organization's row. */
+export async function countWorkspaces(tx: Db, organizationId: string): Promise<number> {
+  const result = await sql<{ n: number }>`select count(*)::int as n from workspaces
     where organization_id = ${organizationId}`.execute(tx)
   return result.rows[0]!.n
 }

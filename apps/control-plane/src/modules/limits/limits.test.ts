@@ -10,6 +10,7 @@ beforeAll(async () => {
       DOCK_LIMIT_DOCKS: '7',
       DOCK_LIMIT_ENVIRONMENTS: '3',
       DOCK_LIMIT_REPOSITORIES: '1',
+      DOCK_LIMIT_WORKSPACES: '3',
       DOCK_LIMIT_ORGANIZATIONS: '4',
     },
   })
@@ -31,8 +32,14 @@ it('shows members the limits and the usage, and lets only instance admins set li
   const path = `/v1/organizations/${organizationId}/limits`
   const read = await server.call('GET', path, undefined, member.apiKey)
   const shown = routes.readOrganizationLimits.response.parse(read.body.data)
-  expect(shown.limits).toMatchObject({ docks: 7, environments: 3, cpus: 400 })
-  expect(shown.usage).toMatchObject({ docks: 0, environments: 1, repositories: 0, storedGiB: 0 })
+  expect(shown.limits).toMatchObject({ docks: 7, environments: 3, workspaces: 3, cpus: 400 })
+  expect(shown.usage).toMatchObject({
+    docks: 0,
+    environments: 1,
+    repositories: 0,
+    workspaces: 1,
+    storedGiB: 0,
+  })
   const refused = await server.call('PATCH', path, { docks: 9 }, member.apiKey)
   expect(refused.body.code).toBe('instance_admin_required')
   const changed = await server.call('PATCH', path, { docks: 9 })
@@ -55,6 +62,27 @@ it('refuses an Environment above the limit, even for concurrent requests, and le
   expect(await setLimits(db, organizationId, ['environments=default'])).toContain('of the default')
   await expect(setLimits(db, organizationId, ['people=4'])).rejects.toThrow('people=4: must be NAME=NUMBER')
   await expect(setLimits(db, 'nobody', [])).rejects.toThrow('no organization')
+})
+
+it('refuses a workspace above the limit, even for concurrent requests, until one is deleted', async () => {
+  const { organizationId } = server.admin
+  const path = `/v1/organizations/${organizationId}/workspaces`
+  const make = (name: string) => server.call('POST', path, { name })
+  const answers = await Promise.all(['one', 'two', 'three', 'four', 'five'].map(make))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409])
+  const refused = answers.find(({ status }) => status === 409)
+  expect(refused!.body).toMatchObject({
+    code: 'conflict',
+    message:
+      "The organization may have 3 workspaces. Delete one, or ask the instance's operator to raise the limit.",
+  })
+  expect((await server.call('GET', path)).body.data).toHaveLength(3)
+  const { id } = answers.find(({ status }) => status === 201)!.body.data as { id: string }
+  expect((await server.call('DELETE', `/v1/workspaces/${id}`)).status).toBe(200)
+  expect((await make('six')).status).toBe(201)
+  expect((await make('seven')).status).toBe(409)
+  expect(await setLimits(server.database.db, organizationId, ['workspaces=4'])).toContain('3 of 4')
+  expect((await make('seven')).status).toBe(201)
 })
 
 it('refuses a repository above the limit of an Environment', async () => {

@@ -20,6 +20,7 @@ export const defaultLimits: InstanceLimits = {
     environments: 100,
     repositories: 50,
     templates: 10,
+    workspaces: 100,
   },
   organizationsPerPerson: 20,
 }
@@ -46,6 +47,7 @@ const messages: Record<LimitName, (most: number, used: number) => string> = {
   environments: (most) => `The organization may have ${most} Environments. Delete one, ${askOperator}.`,
   repositories: (most) => `An Environment may have ${most} repositories. Remove one, ${askOperator}.`,
   templates: (most) => `The organization may keep ${most} Templates. Delete one, ${askOperator}.`,
+  workspaces: (most) => `The organization may have ${most} workspaces. Delete one, ${askOperator}.`,
 }
 
 /** Returns the error for a limit: `concurrency_exceeded` for starting compute, `conflict` for creating a resource. */

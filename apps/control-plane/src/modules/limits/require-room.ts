@@ -1,9 +1,9 @@
 /**
- * Checks the limits on Environments, repositories, Templates and organizations, in the transaction that creates one.
+ * Checks the limits on Environments, repositories, Templates, workspaces and organizations, in the transaction that creates one.
  */
 import { ServiceError } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
-import { countEnvironments, countOrganizationsOf, readLimits } from './limit-store.ts'
+import { countEnvironments, countOrganizationsOf, countWorkspaces, readLimits } from './limit-store.ts'
 import { type Limits, limitRefusal } from './organization-limits.ts'
 
 /** Throws `conflict` if the organization has reached its limit of Environments. Locks the organization's row. */
@@ -37,6 +37,17 @@ export async function requireRoomForTemplate(
 ): Promise<void> {
   const { templates } = await readLimits(tx, organizationId, defaults)
   if (used >= templates) throw limitRefusal('conflict', 'templates', templates, used)
+}
+
+/** Throws `conflict` if the organization has reached its limit of workspaces. The caller holds the lock on its row. */
+export async function requireRoomForWorkspace(
+  tx: Tx,
+  organizationId: string,
+  defaults: Limits,
+): Promise<void> {
+  const used = await countWorkspaces(tx, organizationId)
+  const { workspaces } = await readLimits(tx, organizationId, defaults)
+  if (used >= workspaces) throw limitRefusal('conflict', 'workspaces', workspaces, used)
 }
 
 const askForMore = "ask the instance's operator to raise the limit"

@@ -32,11 +32,11 @@ export function createOrganizationsModule(
   },
 ): OrganizationsModule {
   const { db, clock, logger, sealer, things, rateLimits, organizationsPerPerson, appUrl, wakeMailer } = needs
-  const { countRunsAtWork } = needs
+  const { countRunsAtWork, limits } = needs
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
   return {
     context: {
-      ...{ db, clock, rateLimits, organizationsPerPerson, appUrl, wakeMailer, countRunsAtWork },
+      ...{ db, clock, rateLimits, organizationsPerPerson, limits, appUrl, wakeMailer, countRunsAtWork },
       wakeRemoval: removal.wake,
     },
     removal,

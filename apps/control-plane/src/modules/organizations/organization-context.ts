@@ -2,6 +2,7 @@
 import type { Clock } from '@dock/foundation'
 import type { Db, Tx } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Limits } from '../limits/index.ts'
 
 export type OrganizationContext = {
   db: Db
@@ -9,6 +10,8 @@ export type OrganizationContext = {
   rateLimits: RateLimits
   /** Maximum number of organizations that a user may own or have created. */
   organizationsPerPerson: number
+  /** Default limits, for organizations without their own limits. */
+  limits: Limits
   /** Base URL of links in mails. */
   appUrl: string
   /** Called after a mail was saved to the outbox. */

@@ -25,6 +25,7 @@ const shown: readonly { name: LimitName; label: string; format: (value: number) 
   { name: 'environments', label: 'Environments', format: number.format },
   { name: 'repositories', label: 'Repositories of one Environment', format: number.format },
   { name: 'templates', label: 'Templates', format: number.format },
+  { name: 'workspaces', label: 'Workspaces', format: number.format },
 ]
 
 /** What an organization uses now, beside its limits, and what it used in a month. */
