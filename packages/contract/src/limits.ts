@@ -124,6 +124,8 @@ export const limits = {
   slugLength: { min: 3, max: 63 },
   seats: { min: 1, default: 5 },
   invitationDays: 7,
+  /** Expired ones included. The oldest expired ones make room for new ones. */
+  invitationsPerOrganizationMax: 1000,
   apiKeysPerUserMax: 20,
   sshKeysPerUserMax: 20,
   sshPublicKeyLength: { min: 1, max: 16_384 },

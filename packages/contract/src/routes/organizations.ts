@@ -121,6 +121,7 @@ export const organizationRoutes = {
       'user_not_found',
       'seats_exceeded',
       'forbidden',
+      'conflict',
       'rate_limited',
     ],
     notFound: 'organization_not_found',

@@ -1,5 +1,5 @@
 /** All SQL for invitations. A row exists until the invitation is accepted, declined or revoked; it may have expired. */
-import type { Role } from '@dock/contract'
+import { limits, type Role, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
 import type { Database, Db, Tx } from '../../database/database.ts'
@@ -89,6 +89,37 @@ export async function insertInvitation(
       created_at: invitation.now,
     })
     .execute()
+}
+
+/**
+ * Deletes the oldest expired invitations if the organization has as many as it may have. Throws `conflict` if none has
+ * expired. The caller holds the lock on the organization.
+ */
+export async function requireRoomForInvitation(tx: Tx, organizationId: string, now: Date): Promise<void> {
+  const { invitationsPerOrganizationMax: most } = limits
+  const { n } = await tx
+    .selectFrom('invitations')
+    .select(({ fn }) => fn.countAll<string>().as('n'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  const excess = Number(n) - most + 1
+  if (excess <= 0) return
+  const { numDeletedRows } = await tx
+    .deleteFrom('invitations')
+    .where('id', 'in', (from) =>
+      from
+        .selectFrom('invitations')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(excess),
+    )
+    .executeTakeFirst()
+  if (Number(numDeletedRows) < excess)
+    throw new ServiceError('conflict', {
+      message: `The organization may have ${most} open invitations. Revoke one, or wait until one is accepted.`,
+    })
 }
 
 /** Replaces the token, role and expiry of an invitation. The previous link stops working. */

@@ -255,6 +255,25 @@ describe('an invitation', () => {
     expect(await answerOf(byId(colleague.userId))).toBe('user_not_found')
   })
 
+  it('makes room for itself by the oldest expired one, and is refused if all are open', async () => {
+    const { db } = server.database
+    await server.call('PATCH', path(), { seats: 2000 })
+    await sql`insert into invitations (id, organization_id, email, role, token_hash, expires_at, created_at)
+      select gen_random_uuid(), ${organization.id}::uuid, n || '@many.test', 'member', sha256(gen_random_uuid()::text::bytea),
+        now() + make_interval(mins => n), now() from generate_series(1, 1000) as n`.execute(db)
+    expect((await invite()).body).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('may have 1000 open invitations'),
+    })
+    await sql`update invitations set expires_at = now() - make_interval(mins => 10 - left(email, 1)::int)
+      where email in ('1@many.test', '2@many.test')`.execute(db)
+    expect(await answerOf(invite())).toBe(201)
+    const emails = (await list()).map(({ email }) => email)
+    expect(emails).toHaveLength(1000)
+    expect(emails).toEqual(expect.arrayContaining([address, '2@many.test']))
+    expect(emails).not.toContain('1@many.test')
+  })
+
   it('with the role owner is sent, resent and replaced by owners only', async () => {
     const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
     expect(await answerOf(invite({ role: 'owner' }, admin.apiKey))).toBe('forbidden')

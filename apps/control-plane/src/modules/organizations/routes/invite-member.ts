@@ -1,7 +1,12 @@
 import { type Role, ServiceError } from '@dock/contract'
 import { type Tx, withTransaction } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
-import { findInvitationRow, insertInvitation, renewInvitation } from '../invitation-store.ts'
+import {
+  findInvitationRow,
+  insertInvitation,
+  renewInvitation,
+  requireRoomForInvitation,
+} from '../invitation-store.ts'
 import { newInvitationToken } from '../invitation-token.ts'
 import { findColleagueAddress, isMemberAddress } from '../member-store.ts'
 import type { OrganizationContext } from '../organization-context.ts'
@@ -30,7 +35,7 @@ const resolveAddress = async (
  * Invites an address by mail. An address that is already invited gets a new link with the new role. The address of a
  * member gets no mail and takes no seat, but needs a free one like any other. The result is the same in all cases, so
  * that it does not reveal who owns an address.
- * Throws `user_not_found`, `forbidden` and `seats_exceeded`.
+ * Throws `user_not_found`, `forbidden`, `seats_exceeded`, and `conflict` if too many are open.
  */
 export async function inviteMember(
   context: OrganizationContext,
@@ -51,7 +56,10 @@ export async function inviteMember(
     const token = newInvitationToken()
     const expiresAt = invitationExpiry(now)
     if (before) await renewInvitation(tx, organizationId, before.id, { role, token, expiresAt })
-    else await insertInvitation(tx, { organizationId, email, role, token, expiresAt, now })
+    else {
+      await requireRoomForInvitation(tx, organizationId, now)
+      await insertInvitation(tx, { organizationId, email, role, token, expiresAt, now })
+    }
     await sendInvitation(tx, context.appUrl, { organization, email, role, token })
   })
   context.wakeMailer()
