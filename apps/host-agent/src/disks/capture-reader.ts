@@ -1,10 +1,11 @@
 /**
- * Reads files of a capture without mounting it. debugfs runs as an unprivileged user on an inherited descriptor of the disk.
- * The host's kernel never opens a path of the disk, so links inside the disk cannot lead to files of the host.
+ * Reads files of a capture without mounting it. debugfs runs confined, on an inherited descriptor of the disk. The host's
+ * kernel never opens a path of the disk, so links inside the disk cannot lead to files of the host.
  */
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
+import { confinementFailed } from '../confinement/launcher.ts'
 import { NotInPool } from '../docks/host-resources.ts'
 import {
   deadlineMs,
@@ -48,8 +49,9 @@ const runDebugfs = (disk: FileHandle, input: Buffer): Promise<string> =>
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     child.once('error', reject)
-    child.once('close', (_code, signal) => {
-      if (signal && bytes < factsBytesMax) reject(new Error(`debugfs was killed by ${signal}`))
+    child.once('close', (code, signal) => {
+      if (code === confinementFailed) reject(new Error('debugfs could not be confined on this machine'))
+      else if (signal && bytes < factsBytesMax) reject(new Error(`debugfs was killed by ${signal}`))
       else resolve(Buffer.concat(parts).toString('latin1'))
     })
   })

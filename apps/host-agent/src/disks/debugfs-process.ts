@@ -1,16 +1,20 @@
-/** Runs debugfs on a disk as an unprivileged user, and reads names from its output. */
+/** Runs debugfs on a disk, confined, and reads names from its output. */
 import { isUtf8 } from 'node:buffer'
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
-import { diskReader } from './run-on-disk.ts'
+import { confinementFailed } from '../confinement/launcher.ts'
+import { confinedFile, spawnConfined } from '../confinement/spawn-confined.ts'
 
 /** How long debugfs may take for the next piece of output. */
 export const deadlineMs = 60_000
 
 /** Separates the answers of debugfs: the output of this command contains a slash, which no file name can contain. */
 export const mark = 'params'
-export const markOpen = 'Filesystem in use: /dev/fd/3'
+export const markOpen = `Filesystem in use: ${confinedFile}`
+
+/** Its time is limited by its output. The processor time is enough to print a file of 2 TiB. */
+const limits = { memoryBytes: 2 * 2 ** 30, cpuSeconds: 7_200, fileBytes: 0 }
 
 /** Starts debugfs on the disk. Its host's kernel never opens a path of the disk. */
 export function startDebugfs(
@@ -19,16 +23,9 @@ export function startDebugfs(
   timeout?: number,
 ): ChildProcessByStdio<Writable, Readable, null> {
   // `-c` skips reading the bitmaps: only names, inodes and blocks are needed.
-  const child = spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
-    stdio: ['pipe', 'pipe', 'ignore', disk.fd],
-    uid: diskReader,
-    gid: diskReader,
-    env: {
-      PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
-      DEBUGFS_PAGER: '',
-      SS_READLINE_PATH: 'none',
-    },
-    ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
+  const child = spawnConfined(['debugfs', '-c', ...args, confinedFile], {
+    ...{ fd: disk.fd, limits, stdio: ['pipe', 'pipe', 'ignore'], timeoutMs: timeout },
+    env: { DEBUGFS_PAGER: '', SS_READLINE_PATH: 'none' },
   }) as ChildProcessByStdio<Writable, Readable, null>
   // Its reader may begin to listen later.
   child.on('error', () => undefined)
@@ -73,7 +70,10 @@ class LineJoiner {
 export function linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
   const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (_code, signal) => resolve(signal))
+    child.once('close', (code, signal) => {
+      if (code === confinementFailed) reject(new Error('debugfs could not be confined on this machine'))
+      else resolve(signal)
+    })
   })
   ended.catch(() => undefined)
   return readLinesUntil(ended, child)

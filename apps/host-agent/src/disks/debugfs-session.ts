@@ -1,6 +1,5 @@
 /**
- * Asks debugfs about the folders and inodes of one disk, question after question, with one process. It runs as an
- * unprivileged user on an inherited descriptor, as every reader of a capture does.
+ * Asks debugfs about the folders and inodes of one disk, question after question, with one confined process.
  */
 import type { FileHandle } from 'node:fs/promises'
 import { linesOf, mark, markOpen, startDebugfs } from './debugfs-process.ts'
