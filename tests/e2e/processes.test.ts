@@ -110,3 +110,27 @@ it('delivers a flood completely to a reader that follows', async () => {
   expect(text.length).toBe(14_888_896)
   expect(text.endsWith('\n1999999\n2000000\n')).toBe(true)
 })
+
+it('a server that a command leaves in the background lives, whatever it prints', async () => {
+  const serve = (port: number) =>
+    `python3 -u -m http.server ${port} & for i in {1..300}; do (: </dev/tcp/localhost/${port}) 2>/dev/null && break; sleep 0.1; done; echo up`
+  const ask = (port: number) =>
+    run(
+      server,
+      params.id,
+      `for i in {1..10}; do curl -s -o /dev/null -w '%{http_code} ' localhost:${port}/; done`,
+    )
+  const ten = '200 '.repeat(10)
+  // The command's end waits for nothing that it left behind.
+  expect(await run(server, params.id, serve(4300))).toContain('up\n')
+  expect(await ask(4300)).toBe(ten)
+  // A server of a kept process also lives when other processes have taken the place of its record.
+  const kept = await start({ command: serve(4301) })
+  expect(await wait(kept)).toMatchObject({ state: 'ended', exitCode: 0 })
+  expect(await ask(4301)).toBe(ten)
+  for (let count = 0; count < 33; count++) await wait(await start({ argv: ['true'] }))
+  await expect(client.call('readDockProcess', { params: placeOf(kept) })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(await ask(4301)).toBe(ten)
+}, 120_000)

@@ -89,6 +89,7 @@ export function createAgent(agentParts: AgentParts) {
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
   driver.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
+  driver.keepLeftOutputs?.(({ dockId, descriptors }) => keeper.keepLeft(dockId, descriptors))
   const docks = new Docks(parts)
   keeper.onDeath(() => docks.endKeptProcesses())
   const readOnly = Promise.withResolvers<void>()

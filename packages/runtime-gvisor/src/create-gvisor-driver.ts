@@ -13,6 +13,7 @@ import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
 import { fingerprintRunsc } from './fingerprint-runsc.ts'
 import { hostProcess } from './host-process.ts'
+import { LeftOutputs } from './left-outputs.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
@@ -58,6 +59,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)
   const mounts = readCgroupMounts()
+  const leftOutputs = new LeftOutputs(logger)
   const sandboxes = new Map<string, LiveSandbox>()
   const background = new BackgroundBoots()
   const guards = new MemoryGuards()
@@ -151,6 +153,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       const { dockId, generation } = handle
       if (sandbox.ranOutOfMemory) onOutOfMemory({ dockId, generation, process: null })
     },
+    keepLeftOutputs: (keep) => leftOutputs.keepWith(keep),
     watchMemory: (listener) => {
       onOutOfMemory = listener
     },
@@ -158,7 +161,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => {
         sandbox.batchScheduling.begin()
-        return runInSandbox(transport, sandbox, request)
+        return runInSandbox(transport, sandbox, request, leftOutputs)
       })
     },
     destroy: (handle) => remove(sandboxId(handle.dockId, handle.generation)),
@@ -204,7 +207,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       const sandbox = sandboxOf(handle)
       const opened = await sandbox.use(() => {
         sandbox.batchScheduling.begin()
-        return openProcess(transport, sandbox, request)
+        return openProcess(transport, sandbox, request, leftOutputs)
       })
       const exited = sandbox.use(() => opened.exited)
       exited.catch(() => undefined)

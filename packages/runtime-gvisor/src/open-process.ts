@@ -12,6 +12,7 @@ import {
 import { endTree } from './end-tree.ts'
 import { markCapabilities, markVariable } from './exec-mark.ts'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
+import type { LeftOutputs } from './left-outputs.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 import { ProcessStreams } from './process-streams.ts'
 import { ptyProgram, resizeProgram, terminalSize } from './pty-program.ts'
@@ -25,11 +26,15 @@ type Sandbox = Pick<
   'id' | 'isAlive' | 'marks' | 'underWay' | 'killedForMemory' | 'endingForMemory'
 >
 
-/** Throws ExecRefused if the sandbox does not start the program. */
+/**
+ * `left` takes over the outputs that processes hold which the program left behind. Throws ExecRefused if the sandbox does
+ * not start the program.
+ */
 export async function openProcess(
   transport: ExecTransport,
   sandbox: Sandbox,
   request: ProcessRequest,
+  left?: LeftOutputs,
 ): Promise<OpenProcess> {
   const { cwd, uid, gid, pty } = request
   const mark = sandbox.marks.next()
@@ -52,7 +57,7 @@ export async function openProcess(
     const exited = waitForEnd(sandbox, started, pid, pty !== undefined).finally(() => {
       // In a sandbox that is gone, nobody holds them.
       if (request.waitsForOutputs && sandbox.isAlive) streams?.closeInput()
-      else streams?.finish()
+      else streams?.finish(left && ((outputs) => void left.take(sandbox.id, outputs)))
       sandbox.underWay.delete(mark)
     })
     // The caller may ask for the end later.

@@ -4,6 +4,7 @@
  */
 import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
+import type { LeftPipe } from './left-outputs.ts'
 import { openPipe } from './system-calls.ts'
 
 const pipeCapacityBytes = 65_536
@@ -14,7 +15,7 @@ const droppedChunkMs = 1
 const readBuffer = Buffer.allocUnsafeSlow(pipeCapacityBytes)
 
 /** Keeps the first `limitBytes` of a stream, and reads and drops the rest so that the writer does not block. */
-export class OutputPipe {
+export class OutputPipe implements LeftPipe {
   /** The write end for the command. {@link closeWriter} closes it. */
   readonly writeFd: number
   truncated = false
@@ -25,6 +26,7 @@ export class OutputPipe {
   #left: number
   #ended = false
   #writerOpen = true
+  #isFinished = false
 
   /** `onKept` is called with each piece within the limit as it arrives. */
   constructor(limitBytes: number, onKept?: (chunk: Buffer) => void) {
@@ -56,7 +58,15 @@ export class OutputPipe {
     closeSync(this.writeFd)
   }
 
-  /** Closes the pipe and returns the kept output, including everything that the command wrote before it ended. */
+  /** The read end, if a background process of the command still holds the pipe. */
+  get heldFd(): number | null {
+    return this.#ended ? null : this.#readFd
+  }
+
+  /**
+   * Returns the kept output, including everything that the command wrote before it ended. What background processes write
+   * afterwards is read and dropped until {@link close}.
+   */
   finish(): Buffer {
     this.closeWriter()
     // Do not wait for the end of the pipe, which a background process may keep open: drain its buffer once.
@@ -68,18 +78,28 @@ export class OutputPipe {
       } catch {
         break
       }
-      if (length === 0) break
+      if (length === 0) {
+        this.#ended = true
+        break
+      }
       drained += length
       this.#keep(readBuffer.subarray(0, length))
     }
+    this.#isFinished = true
+    return Buffer.concat(this.#chunks.splice(0))
+  }
+
+  /** Closes the pipe. Idempotent. */
+  close(): void {
+    this.closeWriter()
+    this.#ended = true
     this.#socket.destroy()
-    return Buffer.concat(this.#chunks)
   }
 
   /** Returns true to continue reading at once. */
   #take(chunk: Uint8Array): boolean {
-    this.#keep(chunk)
-    if (!this.truncated) return true
+    if (!this.#isFinished) this.#keep(chunk)
+    if (!this.truncated && !this.#isFinished) return true
     setTimeout(() => this.#socket.resume(), droppedChunkMs)
     return false
   }

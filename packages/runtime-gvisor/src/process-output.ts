@@ -2,6 +2,7 @@
 import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import type { LeftPipe } from './left-outputs.ts'
 import { openPipe, setPipeCapacity } from './system-calls.ts'
 
 /**
@@ -23,13 +24,15 @@ const heldBytes = 64 * 1024
 /** Shared by all pipes: bytes are copied before the next read. */
 const readBuffer = Buffer.allocUnsafeSlow(readBytes)
 
-export class ProcessOutput extends Readable {
+export class ProcessOutput extends Readable implements LeftPipe {
   /** The write end for the program. {@link closeWriter} closes it. */
   readonly writeFd: number
   readonly #readFd: number
   readonly #socket: Socket
   #writerOpen = true
   #isOver = false
+  /** True once the stream has ended while processes hold the pipe: what they write is dropped until {@link close}. */
+  #isLeft = false
   readonly #input: { bytesWritten: number }
   #lastReadAt = 0
   #inputAtLastRead = 0
@@ -63,9 +66,19 @@ export class ProcessOutput extends Readable {
     closeSync(this.writeFd)
   }
 
+  /** The read end, if a process that the program left behind still holds the pipe. */
+  get heldFd(): number | null {
+    return this.#isLeft && !this.#socket.destroyed ? this.#readFd : null
+  }
+
+  /** Closes the pipe of a stream that has ended. Idempotent. */
+  close(): void {
+    if (this.#isOver) this.#socket.destroy()
+  }
+
   /**
-   * Ends the stream after what is in the pipe now. Call it once the program has ended: a process that it left behind may
-   * keep the pipe open.
+   * Ends the stream after what is in the pipe now. Call it once the program has ended. A process that it left behind may
+   * hold the pipe, so the caller must {@link close} it.
    */
   endAfterContent(): void {
     if (this.#isOver || this.destroyed) return
@@ -77,7 +90,11 @@ export class ProcessOutput extends Readable {
       drained += length
       this.push(Buffer.from(readBuffer.subarray(0, length)))
     }
-    this.#finish()
+    this.#isOver = true
+    this.#isLeft = true
+    clearTimeout(this.#filling)
+    this.push(null)
+    this.#socket.resume()
   }
 
   override _read(): void {
@@ -89,7 +106,7 @@ export class ProcessOutput extends Readable {
     this.#isOver = true
     clearTimeout(this.#filling)
     this.closeWriter()
-    this.#socket.destroy()
+    if (!this.#isLeft) this.#socket.destroy()
     callback(error)
   }
 
@@ -99,6 +116,10 @@ export class ProcessOutput extends Readable {
 
   /** Returns false if the pipe must not be read now. */
   #take(bytes: Buffer): boolean {
+    if (this.#isLeft) {
+      setTimeout(() => this.#socket.resume(), fillMs)
+      return false
+    }
     const now = performance.now()
     const isAnswer = this.#input.bytesWritten !== this.#inputAtLastRead
     const isSmall = bytes.length < smallBytes && now - this.#lastReadAt < 2 * fillMs && !isAnswer

@@ -1,6 +1,7 @@
 /** The streams of an attached process as anonymous pipes, and the descriptors of their other ends. */
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import type { LeftPipe } from './left-outputs.ts'
 import { ProcessOutput, processPipeBytes } from './process-output.ts'
 import { openPipe, setPipeCapacity } from './system-calls.ts'
 
@@ -37,10 +38,15 @@ export class ProcessStreams {
     this.stderr?.closeWriter()
   }
 
-  /** Call it when the program has ended: the outputs end after what it wrote, and input has no reader any more. */
-  finish(): void {
-    this.stdout.endAfterContent()
-    this.stderr?.endAfterContent()
+  /**
+   * Call it when the program has ended: the outputs end after what it wrote, and input has no reader any more. `onLeft`
+   * takes over the pipes, which processes that the program left behind may hold. Without it they are closed.
+   */
+  finish(onLeft?: (outputs: readonly LeftPipe[]) => void): void {
+    const outputs = this.stderr ? [this.stdout, this.stderr] : [this.stdout]
+    for (const output of outputs) output.endAfterContent()
+    if (onLeft) onLeft(outputs)
+    else for (const output of outputs) output.close()
     this.closeInput()
   }
 

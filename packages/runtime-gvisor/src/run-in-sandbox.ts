@@ -4,6 +4,7 @@ import { ExecRefused, type ExecRequest, type ExecResult } from '@dock/runtime'
 import { endTree } from './end-tree.ts'
 import { markCapabilities, markVariable } from './exec-mark.ts'
 import type { ExecTransport } from './exec-transport.ts'
+import type { LeftOutputs, LeftPipe } from './left-outputs.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 import { runToEnd } from './run-to-end.ts'
 
@@ -13,11 +14,15 @@ const endingMs = 30_000
 const graceMs = 500
 const killedExitCode = 137
 
-/** Runs the command until it ends or times out. Throws ExecRefused if the sandbox does not start it. */
+/**
+ * Runs the command until it ends or times out. `left` takes over the outputs that its background processes hold. Throws
+ * ExecRefused if the sandbox does not start it.
+ */
 export async function runInSandbox(
   transport: ExecTransport,
   sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'killedForMemory' | 'endingForMemory'>,
   request: ExecRequest,
+  left?: LeftOutputs,
 ): Promise<ExecResult> {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
   const mark = sandbox.marks.next()
@@ -73,7 +78,8 @@ export async function runInSandbox(
   let commandPid = 0
   sandbox.underWay.add(mark)
   try {
-    const wanted = { input, outputLimitBytes, onOutput, onStarted }
+    const onLeft = left && ((outputs: readonly LeftPipe[]) => void left.take(sandbox.id, outputs))
+    const wanted = { input, outputLimitBytes, onOutput, onStarted, ...(onLeft && { onLeft }) }
     const ran = await runToEnd(transport, sandbox.id, command, wanted, abandoned)
     isOver(true)
     await ending

@@ -2,6 +2,7 @@
 import { openSync } from 'node:fs'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { InputPipe } from './input-pipe.ts'
+import type { LeftPipe } from './left-outputs.ts'
 import { OutputPipe } from './output-pipe.ts'
 
 export type RunOptions = {
@@ -9,6 +10,8 @@ export type RunOptions = {
   outputLimitBytes: number
   onOutput?: ((stream: 'stdout' | 'stderr', chunk: Buffer) => void) | undefined
   onStarted?: (command: StartedCommand) => void
+  /** Takes over the outputs, which background processes of the command may still hold. Without it they are closed. */
+  onLeft?: (outputs: readonly LeftPipe[]) => void
 }
 
 export type RunResult = {
@@ -47,6 +50,7 @@ export async function runToEnd(
   const input = wanted.input === undefined ? undefined : new InputPipe()
   const stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))
   const stderr = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stderr', chunk)))
+  let isLeft = false
   try {
     const started = await transport.start(sandboxId, command, [
       input?.readFd ?? devNull(),
@@ -64,10 +68,11 @@ export async function runToEnd(
       started.release()
     }
     const [out, err] = [stdout.finish(), stderr.finish()]
+    wanted.onLeft?.([stdout, stderr])
+    isLeft = wanted.onLeft !== undefined
     return { exitCode, stdout: out, stderr: err, truncated: stdout.truncated || stderr.truncated }
   } finally {
     input?.destroy()
-    stdout.finish()
-    stderr.finish()
+    if (!isLeft) for (const output of [stdout, stderr]) output.close()
   }
 }

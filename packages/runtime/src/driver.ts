@@ -234,6 +234,14 @@ export class SandboxShortOfMemory extends Error {
   override readonly name = 'SandboxShortOfMemory'
 }
 
+/** Outputs of a program that has ended, which processes that it left behind still hold. */
+export type LeftOutputs = {
+  dockId: string
+  generation: number
+  /** The read ends of their pipes, as descriptors of this process. */
+  descriptors: readonly number[]
+}
+
 /** A sandbox ran out of memory. `process` is the name of the killed process, or null if the sandbox itself died. */
 export type OutOfMemory = { dockId: string; generation: number; process: string | null }
 
@@ -266,6 +274,12 @@ export type RuntimeDriver = {
   processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
   /** From now on, calls `listener` whenever a sandbox runs out of memory. */
   watchMemory?(listener: (event: OutOfMemory) => void): void
+  /**
+   * From now on, calls `keep` when a command or program has ended and processes that it left behind hold its outputs.
+   * `keep` opens the pipes again, by their paths in /proc, and reads them, so that the writers go on. The driver closes its
+   * own descriptors when the promise settles. Without this call the pipes close, and SIGPIPE ends who writes.
+   */
+  keepLeftOutputs?(keep: (left: LeftOutputs) => Promise<void>): void
   /** Returns the current usage, even while frozen. Throws {@link SandboxGone}. */
   usage?(handle: SandboxHandle): Promise<SandboxUsage>
   /** Returns true if the sandbox runs on a different release of the runtime than new sandboxes. */

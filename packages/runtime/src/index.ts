@@ -5,6 +5,7 @@ export {
   type ExecResult,
   execReference,
   type Fingerprint,
+  type LeftOutputs,
   type OpenProcess,
   type OutOfMemory,
   type ProcessEnd,

@@ -14,6 +14,7 @@ import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@doc
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { KeeperSettings } from '../process-keeper/keeper-settings.ts'
 import type { StreamName, StreamsState, WantedStreams } from '../process-keeper/kept-streams.ts'
+import { LeftPipes, type PipesOfProcess } from '../process-keeper/left-pipes.ts'
 import type { PipePaths } from '../process-keeper/pipes.ts'
 
 const program = fileURLToPath(new URL('../process-keeper/main.ts', import.meta.url))
@@ -60,6 +61,8 @@ export class ProcessKeeper {
   readonly #socketPath: string
   readonly #logger: Logger
   readonly #connections = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
+  /** Pipes that a keeper could not take. */
+  readonly #left = new LeftPipes()
   #starting: Promise<void> | null = null
   #isWatching = false
   #onDeath = (): void => undefined
@@ -80,6 +83,20 @@ export class ProcessKeeper {
     const paths = await this.#ask<PipePaths>('POST', `/docks/${dockId}/processes/${id}`, wanted)
     void this.#watch()
     return paths
+  }
+
+  /**
+   * Lets the keeper read and drop what comes out of pipes of this process, which may close its own ends then. An older
+   * keeper cannot do it: then the agent does, until it ends.
+   */
+  async keepLeft(dockId: string, descriptors: readonly number[]): Promise<void> {
+    const pipes: PipesOfProcess = { pid: process.pid, descriptors }
+    try {
+      await this.#ask('POST', `/docks/${dockId}/left`, pipes)
+    } catch (error) {
+      this.#logger.warn({ err: error, dockId }, 'outputs of background processes stay with the agent')
+      this.#left.keep(dockId, pipes)
+    }
   }
 
   /** Tells the keeper that the process has its own ends of the pipes. */

@@ -3,6 +3,7 @@
  * - GET `/` → `{version, pid}` · GET `/end` → a response that ends when the keeper exits in order, and breaks if it dies
  * - POST `/end`: exits
  * - GET `/docks` → ids · DELETE `/docks/:dock`
+ * - POST `/docks/:dock/left` {@link PipesOfProcess}: reads and drops what comes out of these pipes
  * - GET `/docks/:dock/processes` → {@link StreamsState} by id
  * - POST `/docks/:dock/processes/:id` `{stdin, stderr, holdOutput}` → {@link PipePaths} · DELETE
  * - POST `…/:id/started` · GET `…/:id` → {@link StreamsState}
@@ -15,6 +16,7 @@ import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@doc
 import type { Keeper } from './keeper.ts'
 import { KeeperRefusal, type KeeperRefusalCode } from './keeper-refusal.ts'
 import { type StreamName, streamNames } from './kept-streams.ts'
+import type { PipesOfProcess } from './left-pipes.ts'
 import { readOutput } from './read-output.ts'
 
 export const keeperVersion = 1
@@ -127,6 +129,10 @@ const serve = async (call: Call, pathname: string): Promise<void> => {
   if (dockId === undefined) return json(response, keeper.docks())
   if (second === undefined && request.method === 'DELETE') {
     await keeper.removeDock(dockId)
+    return json(response, {})
+  }
+  if (second === 'left' && request.method === 'POST') {
+    keeper.left.keep(dockId, (await readJson(request)) as PipesOfProcess)
     return json(response, {})
   }
   if (second !== 'processes') throw new KeeperRefusal('not_found', 'no such path')

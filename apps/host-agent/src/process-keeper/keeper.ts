@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { KeeperRefusal } from './keeper-refusal.ts'
 import type { KeeperSettings } from './keeper-settings.ts'
 import { KeptStreams, type StreamsState, type WantedStreams } from './kept-streams.ts'
+import { LeftPipes } from './left-pipes.ts'
 import { DockBudget } from './output-store.ts'
 
 type KeptDock = { budget: DockBudget; processes: Map<string, KeptStreams> }
@@ -13,6 +14,8 @@ export class Keeper {
   readonly #settings: KeeperSettings
   readonly #log: (error: unknown) => void
   readonly #docks = new Map<string, KeptDock>()
+  /** What background processes write for nobody. */
+  readonly left = new LeftPipes()
 
   private constructor(root: string, settings: KeeperSettings, log: (error: unknown) => void) {
     this.#root = root
@@ -34,6 +37,7 @@ export class Keeper {
 
   /** True while the keeper holds an end of any pipe. */
   get isNeeded(): boolean {
+    if (this.left.isOpen) return true
     for (const { processes } of this.#docks.values())
       for (const streams of processes.values()) if (streams.isOpen) return true
     return false
@@ -73,11 +77,12 @@ export class Keeper {
     return [...this.#docks.keys()]
   }
 
-  /** Removes one process. Idempotent. */
+  /** Removes one process. What it left behind may write on. Idempotent. */
   async remove(dockId: string, id: string): Promise<void> {
     const dock = this.#docks.get(dockId)
     const streams = dock?.processes.get(id)
     dock?.processes.delete(id)
+    if (streams) this.left.keep(dockId, { pid: process.pid, descriptors: streams.heldOutputs() })
     await streams?.remove()
   }
 
@@ -85,6 +90,7 @@ export class Keeper {
   async removeDock(dockId: string): Promise<void> {
     const dock = this.#docks.get(dockId)
     this.#docks.delete(dockId)
+    this.left.closeDock(dockId)
     for (const streams of dock?.processes.values() ?? []) await streams.remove()
     await rm(join(this.#root, dockId), { recursive: true, force: true })
   }

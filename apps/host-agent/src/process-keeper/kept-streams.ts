@@ -119,6 +119,11 @@ export class KeptStreams {
     this.#pipes?.input.end()
   }
 
+  /** The read ends of the outputs that some process still holds. */
+  heldOutputs(): number[] {
+    return this.#pipes?.heldOutputs() ?? []
+  }
+
   /** Closes the pipes and removes the kept output. */
   async remove(): Promise<void> {
     // The outputs first: their readers must notice that they do not get everything.

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { InputStream } from './input-stream.ts'
 import { createNamedPipe, openNamedPipe } from './named-pipe.ts'
 import type { OutputStream } from './output-store.ts'
-import { pumpOutput } from './pump-output.ts'
+import { type Pump, pumpOutput } from './pump-output.ts'
 
 /** Paths of the pipes that the process is started with. `stderr` is null if it shares the pipe of stdout. */
 export type PipePaths = { stdin: string; stdout: string; stderr: string | null }
@@ -15,7 +15,7 @@ export class Pipes {
   readonly input: InputStream
   /** The ends that belong to the process. Our copies keep the pipes from ending until it has its own. */
   #processEnds: number[] = []
-  readonly #stopPumps: (() => void)[] = []
+  readonly #pumps: Pump[] = []
 
   constructor(
     folder: string,
@@ -30,7 +30,7 @@ export class Pipes {
     const pump = (path: string, output: OutputStream): string => {
       const { readFd, writeFd } = openNamedPipe(path)
       this.#processEnds.push(writeFd)
-      this.#stopPumps.push(pumpOutput(readFd, output, log))
+      this.#pumps.push(pumpOutput(readFd, output, log))
       return path
     }
     const stdin = make('stdin')
@@ -51,10 +51,15 @@ export class Pipes {
     for (const path of [stdin, stdout, ...(stderr ? [stderr] : [])]) await rm(path, { force: true })
   }
 
+  /** The read ends of the outputs that have not ended. */
+  heldOutputs(): number[] {
+    return this.#pumps.map(({ heldFd }) => heldFd()).filter((each) => each !== null)
+  }
+
   /** Closes everything at once. The process gets SIGPIPE when it writes, and the end of its input. */
   async destroy(): Promise<void> {
     this.input.destroy()
-    for (const stop of this.#stopPumps) stop()
+    for (const pump of this.#pumps) pump.stop()
     await this.release()
   }
 }

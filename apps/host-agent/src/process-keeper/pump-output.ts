@@ -7,8 +7,15 @@ const chunkBytes = 64 * 1024
 /** Pause before a write is repeated that failed, such as on a full disk. */
 const retryMs = 1_000
 
-/** Reads the pipe until its last writer has closed it. Returns a function that closes the pipe at once. */
-export function pumpOutput(readFd: number, output: OutputStream, log: (error: unknown) => void): () => void {
+export type Pump = {
+  /** Returns the read end, or null if the pipe has ended. */
+  heldFd(): number | null
+  /** Closes the pipe at once. */
+  stop(): void
+}
+
+/** Reads the pipe until its last writer has closed it. */
+export function pumpOutput(readFd: number, output: OutputStream, log: (error: unknown) => void): Pump {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
   let isClosed = false
 
@@ -40,8 +47,11 @@ export function pumpOutput(readFd: number, output: OutputStream, log: (error: un
   socket.once('end', finish)
   socket.once('close', finish)
   socket.resume()
-  return () => {
-    isClosed = true
-    socket.destroy()
+  return {
+    heldFd: () => (socket.destroyed ? null : readFd),
+    stop: () => {
+      isClosed = true
+      socket.destroy()
+    },
   }
 }

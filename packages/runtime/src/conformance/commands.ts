@@ -1,5 +1,8 @@
 /** The input of a command and its result. */
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
 import { ExecRefused } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
@@ -45,6 +48,27 @@ export function describeCommands(subject: Subject): void {
     give(Buffer.from('late\n'))
     expect(await answer).toBe('waiting\nlate\n')
   })
+
+  test.runIf(subject.hasShell)(
+    'a command ends without its background processes, which write on while somebody keeps their outputs',
+    async ({ skip }) => {
+      const { driver, handle } = subject
+      if (!driver.keepLeftOutputs) return skip()
+      const left: { descriptors: number; output: Promise<string> }[] = []
+      driver.keepLeftOutputs(async ({ descriptors, ...sandbox }) => {
+        expect(sandbox).toEqual({ dockId: handle.dockId, generation: handle.generation })
+        const streams = descriptors.map((each) => createReadStream(`/proc/self/fd/${each}`))
+        left.push({ descriptors: descriptors.length, output: text(streams[0]!) })
+        await Promise.all(streams.map((stream) => once(stream, 'open')))
+      })
+      onTestFinished(() => driver.keepLeftOutputs?.(async () => undefined))
+      const writes = '(sleep 1; echo late; sleep 1; echo later) & echo now'
+      expect(await subject.text(writes)).toBe('now\n')
+      await subject.text('true')
+      await expect.poll(() => left.length, { timeout: 10_000 }).toBe(1)
+      expect([left[0]!.descriptors, await left[0]!.output]).toEqual([2, 'late\nlater\n'])
+    },
+  )
 
   test.runIf(subject.hasShell)(
     'output is clipped at the limit, and the command still runs to its end',

@@ -109,6 +109,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       return [own, ...others]
     },
     watchMemory: () => undefined,
+    keepLeftOutputs: () => undefined,
     usage: async (handle) => {
       find(handle)
       return machine.usages.get(handle.dockId) ?? { cpuUsec: 0, memoryBytes: 0 }
