@@ -26,6 +26,8 @@ export type Route = {
   query?: z.ZodObject
   /** Bytes of the query that are not UTF-8 are kept (see byte-name.ts) instead of replaced. */
   queryOfBytes?: true
+  /** Texts of the body may stand for bytes that are not UTF-8 (see byte-name.ts). Elsewhere a lone surrogate is refused. */
+  bodyOfBytes?: true
   body?: z.ZodType
   /** `raw`: the handler reads the body as a stream of any length. Such a route has no `body`. */
   requestKind?: 'raw'

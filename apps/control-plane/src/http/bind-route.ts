@@ -65,10 +65,10 @@ export function honoPath(path: string): string {
 }
 
 /** Reads a short body while the caller is authenticated, to save time. Its errors are reported only after that. */
-const readAhead = (request: Request): Promise<unknown> | undefined => {
+const readAhead = (request: Request, ofBytes: boolean): Promise<unknown> | undefined => {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced === 0 || announced > anonymousBodyBytesMax) return undefined
-  const body = readJsonBody(request, anonymousBodyBytesMax)
+  const body = readJsonBody(request, anonymousBodyBytesMax, ofBytes)
   body.catch(() => undefined)
   return body
 }
@@ -91,7 +91,8 @@ export async function handleRoute(
   const rawParams = context.req.param() as Record<string, string>
   const isRaw = route.requestKind === 'raw'
   const takesBody = !isRaw && (route.body !== undefined || route.method !== 'GET')
-  const ahead = takesBody ? readAhead(request) : undefined
+  const ofBytes = route.bodyOfBytes === true
+  const ahead = takesBody ? readAhead(request, ofBytes) : undefined
   const known =
     route.access.credentials === 'public'
       ? null
@@ -101,7 +102,9 @@ export async function handleRoute(
   const query = validateQuery(route, new URL(request.url).search)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
   const bytesMax = known ? callerBodyBytesMax : anonymousBodyBytesMax
-  const body = takesBody ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax))) : undefined
+  const body = takesBody
+    ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax, ofBytes)))
+    : undefined
   const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({
     caller,

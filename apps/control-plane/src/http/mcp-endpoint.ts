@@ -72,7 +72,7 @@ export function addMcpEndpoint(app: Hono<HttpEnvironment>, options: McpEndpointO
       keepAliveMs: 0,
     })
     const isPost = request.method === 'POST'
-    const parsedBody = isPost ? await readJsonBody(request, callerBodyBytesMax) : undefined
+    const parsedBody = isPost ? await readJsonBody(request, callerBodyBytesMax, true) : undefined
     return handler.fetch(
       new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal }),
       isPost ? { parsedBody } : {},

@@ -65,16 +65,21 @@ const depthMax = 32
 /** Far more than any route needs. Text within strings does not count. */
 const valuesMax = 100_000
 
+const findFaultOfText = (text: string, ofBytes: boolean): string | undefined => {
+  if (containsNul(text)) return 'Body contains the character NUL. Remove it.'
+  // No UTF-8 stands for one, and PostgreSQL refuses it in JSON.
+  return ofBytes || text.isWellFormed() ? undefined : 'Body contains half of a surrogate pair. Remove it.'
+}
+
 /** Returns what is wrong with a parsed body on any route, or undefined. Recurses at most `depthMax` levels. */
-const findFault = (value: unknown, depth = 0): string | undefined => {
-  if (typeof value === 'string')
-    return containsNul(value) ? 'Body contains the character NUL. Remove it.' : undefined
+const findFault = (value: unknown, ofBytes: boolean, depth = 0): string | undefined => {
+  if (typeof value === 'string') return findFaultOfText(value, ofBytes)
   if (typeof value !== 'object' || value === null) return undefined
   if (depth === depthMax) return `Body is nested more than ${depthMax} levels deep.`
   for (const [key, each] of Object.entries(value)) {
     // Validation would drop this field silently.
     if (key === '__proto__') return 'Body contains a field named __proto__. Remove it.'
-    const fault = findFault(key) ?? findFault(each, depth + 1)
+    const fault = findFaultOfText(key, ofBytes) ?? findFault(each, ofBytes, depth + 1)
     if (fault !== undefined) return fault
   }
   return undefined
@@ -90,8 +95,11 @@ export async function readTextBody(request: Request, bytesMax: number): Promise<
   }
 }
 
-/** Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. */
-export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
+/**
+ * Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. With `ofBytes`, texts may contain lone
+ * surrogates, which stand for bytes that are not UTF-8.
+ */
+export async function readJsonBody(request: Request, bytesMax: number, ofBytes = false): Promise<unknown> {
   const count = createJsonCounter()
   const bytes = await readBytes(request, bytesMax, (chunk) => {
     if (count(chunk) > valuesMax)
@@ -106,7 +114,7 @@ export async function readJsonBody(request: Request, bytesMax: number): Promise<
   } catch (error) {
     throw new ServiceError('validation_error', { message: 'Body is not valid JSON.', cause: error })
   }
-  const fault = findFault(body)
+  const fault = findFault(body, ofBytes)
   if (fault !== undefined) throw new ServiceError('validation_error', { message: fault })
   return body
 }

@@ -1,5 +1,6 @@
 /** Generates values that a JSON Schema of the OpenAPI document allows, including its limits. */
 import fc from 'fast-check'
+import { hostileCursors } from './hostile-values.ts'
 
 export type Schema = {
   type?: string | string[]
@@ -33,6 +34,7 @@ const meaningful: Readonly<Record<string, readonly string[]>> = {
   to: ['@folder@/b'],
   // A secret file of an Environment, and paths in a Dock.
   path: ['config/token', '@folder@', '@folder@/a', '@folder@/a', '@folder@/b', '/etc/hostname'],
+  cursor: hostileCursors,
   confirmation: ['erase my account data', 'delete archived dock data'],
   publicKey: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop'],
   'x-confirm-delete': ['@confirm@'],

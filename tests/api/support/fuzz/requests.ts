@@ -147,12 +147,13 @@ const requestOf = (template: string, method: string, operation: Operation): fc.A
   })
 
 /** Replaces each reference to a schema by the schema. No schema contains itself. */
-const resolveReferences = <T>(value: T, schemas: Readonly<Record<string, unknown>>): T =>
-  JSON.parse(JSON.stringify(value), (_, each) =>
+export function resolveReferences<T>(value: T, schemas: Readonly<Record<string, unknown>>): T {
+  return JSON.parse(JSON.stringify(value), (_, each) =>
     typeof each?.$ref === 'string' && each.$ref.startsWith('#/components/schemas/')
       ? resolveReferences(schemas[each.$ref.split('/').at(-1)], schemas)
       : each,
   )
+}
 
 /** Generates requests of the named operations. */
 export function requestsOf(document: OpenApiDocument, names: ReadonlySet<string>): fc.Arbitrary<FuzzRequest> {
