@@ -4,6 +4,7 @@
  */
 import {
   accessTerms,
+  admitsUnverified,
   errorCodes,
   type Role,
   type Route,
@@ -134,6 +135,50 @@ describe.each(signedIn)('%s', (name, route) => {
     if (route.method === 'GET')
       expect(said(await send(server, request, { cookie: person.cookie }))).toEqual(said(answer))
   })
+})
+
+describe.each(signedIn.filter(([, route]) => !forInstance(route)))(
+  '%s, without a verified address',
+  (name, route) => {
+    it('is refused before anything else is looked at, unless the contract admits it', async () => {
+      const fresh = route.method === 'GET' ? tenant : await makeTenant(server)
+      const person = await addPerson(server, {
+        emailVerified: false,
+        role: 'owner',
+        organizationId: fresh.organizationId,
+      })
+      const request = await prepare(server, name, { scope: fresh, rest: fresh })
+      const answer = await send(server, request, credentialsOf(route, person))
+      if (admitsUnverified(route.access, route.method)) {
+        expect(answer.code).not.toBe('email_verification_required')
+        return
+      }
+      expect(said(answer)).toEqual([403, 'email_verification_required'])
+      const absent = await prepare(server, name, { scope: 'absent', rest: 'absent' })
+      expect(await send(server, absent, credentialsOf(route, person))).toEqual(answer)
+    })
+  },
+)
+
+it('accounts without a verified address may write nothing but what is their own or ends something', () => {
+  const writes = signedIn.filter(
+    ([, { access, method }]) => method !== 'GET' && method !== 'DELETE' && admitsUnverified(access, method),
+  )
+  expect(writes.map(([name]) => name).sort()).toEqual([
+    'acceptInvitation',
+    'acceptOwnInvitation',
+    'closeAccount',
+    'declineInvitation',
+    'declineOwnInvitation',
+    'eraseAccount',
+    'leaveOrganization',
+    'markAllNotificationsRead',
+    'markNotificationRead',
+    'reopenAccount',
+    'setPersonalNotificationPreference',
+    'stopDock',
+    'updateProfile',
+  ])
 })
 
 describe.each(signedIn.filter(([, route]) => forInstance(route)))('%s, of the instance', (name) => {

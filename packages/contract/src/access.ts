@@ -45,15 +45,21 @@ export type PublicAccess = { credentials: 'public' }
 /** `instance-admin` is a caller on the admin list with a verified address. */
 export type InstanceAccess = { credentials: 'instance-admin' | 'instance-admin-session' }
 
+/**
+ * Whether an account whose address is not verified may call the route. By default it may read and delete. Everything
+ * else could cost the instance something or give somebody access, while nobody knows who owns the account.
+ */
+type UnverifiedAccess = { unverified?: boolean }
+
 /** Routes over the caller's own data (`person`) or over all their organizations (`organizations`). */
-export type PersonAccess = {
+export type PersonAccess = UnverifiedAccess & {
   credentials: PersonCredentials
   scope: 'person' | 'organizations'
   /** A closed account may also call the route. */
   closedAccount?: true
 }
 
-export type OrganizationAccess = {
+export type OrganizationAccess = UnverifiedAccess & {
   credentials: PersonCredentials
   scope: Scope
   /** The lowest role in the owning organization. */
@@ -66,6 +72,15 @@ export type OrganizationAccess = {
 export type DockKeyAccess = OrganizationAccess & { scope: { dock: 'params.id' }; dockKey: true }
 
 export type Access = PublicAccess | InstanceAccess | PersonAccess | OrganizationAccess | DockKeyAccess
+
+const methodsOfUnverified = new Set(['GET', 'HEAD', 'DELETE'])
+
+/** Returns true if an account whose address is not verified may call the route with this method. */
+export function admitsUnverified(access: Access, method: string): boolean {
+  return 'unverified' in access && access.unverified !== undefined
+    ? access.unverified
+    : methodsOfUnverified.has(method)
+}
 
 /** The role a caller needs in the owning organization, and the code that non-members get. */
 export type AccessTerms = { role: Role; outsider: ErrorCode }

@@ -236,7 +236,8 @@ export const errorCodes = {
   instance_admin_required: { status: 403, message: 'Only instance admins may do this. Ask the operator.' },
   email_verification_required: {
     status: 403,
-    message: 'Verify your email address first. The link is in your inbox.',
+    message:
+      'Verify your email address first, with the link in your inbox. If this instance sends no mail, ask its operator.',
   },
   host_not_found: { status: 404, message: 'There is no such host. List the hosts.' },
   mail_unavailable: { status: 503, message: 'Your message could not be delivered. Retry later.' },

@@ -1,5 +1,5 @@
 /** Authenticates callers: by API key, or by session cookie if the request has no Authorization header. */
-import { type Access, ServiceError } from '@dock/contract'
+import { type Access, admitsUnverified, ServiceError } from '@dock/contract'
 import type { AuthenticateSession, Caller, SignedIn } from '../modules/accounts/index.ts'
 import type { AuthenticateApiKey } from '../modules/keys/index.ts'
 
@@ -70,7 +70,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
       const found = await signedIn(request)
       if (!found) throw new ServiceError('unauthorized')
       const instanceAdmin = found.instanceAdmin || options.adminEmails.includes(found.email.toLowerCase())
-      checkAccess(found, access, params, instanceAdmin)
+      checkAccess(found, { access, method: request.method }, params, instanceAdmin)
       return {
         kind: found.kind,
         userId: found.userId,
@@ -86,7 +86,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
 
 const checkAccess = (
   found: SignedIn,
-  access: Access,
+  { access, method }: { access: Access; method: string },
   params: Record<string, string>,
   instanceAdmin: boolean,
 ): void => {
@@ -97,8 +97,11 @@ const checkAccess = (
   }
   const sessionOnly = access.credentials === 'session' || access.credentials === 'instance-admin-session'
   if (sessionOnly && found.kind !== 'session') throw new ServiceError('session_required')
+  // The rights of an instance admin come first, so that others learn that they lack them.
   if (access.credentials === 'instance-admin' || access.credentials === 'instance-admin-session') {
     if (!instanceAdmin) throw new ServiceError('instance_admin_required')
     if (!found.emailVerified) throw new ServiceError('email_verification_required')
   }
+  if (!found.emailVerified && !admitsUnverified(access, method))
+    throw new ServiceError('email_verification_required')
 }

@@ -36,7 +36,7 @@ export const accountRoutes = {
     summary: "Change the caller's profile",
     description: 'Only the fields that you send change. An avatar must be an http or https address.',
     tag: 'Account',
-    access: { credentials: 'caller', scope: 'person' },
+    access: { credentials: 'caller', scope: 'person', unverified: true },
     body: z.strictObject({
       displayName: field.profileName.optional(),
       avatarUrl: field.avatarUrl.optional(),
@@ -73,7 +73,7 @@ export const accountRoutes = {
     description:
       'Stops your running Docks, revokes your API keys, and removes your SSH keys and sessions. Reopen the account before `purgeAt`, or its data is deleted.',
     tag: 'Account',
-    access: { credentials: 'session', scope: 'person' },
+    access: { credentials: 'session', scope: 'person', unverified: true },
     status: 202,
     response: z.strictObject({ closed: z.literal(true), purgeAt: field.timestamp }),
     errors: ['session_required', 'account_closed', 'sole_owner_of_shared_org'],
@@ -85,7 +85,7 @@ export const accountRoutes = {
     summary: 'Reopen a closed account',
     description: 'Returns `reopened: false` if the account is not closed.',
     tag: 'Account',
-    access: { credentials: 'caller', scope: 'person', closedAccount: true },
+    access: { credentials: 'caller', scope: 'person', closedAccount: true, unverified: true },
     response: z.strictObject({ reopened: z.boolean() }),
     errors: ['account_closed'],
   }),
@@ -96,7 +96,7 @@ export const accountRoutes = {
     description:
       'Deletes the account and all its data at once. This cannot be undone. Send the confirmation phrase in the body.',
     tag: 'Account',
-    access: { credentials: 'session', scope: 'person', closedAccount: true },
+    access: { credentials: 'session', scope: 'person', closedAccount: true, unverified: true },
     status: 202,
     // Optional so that a missing phrase fails with confirm_required, like a wrong one.
     body: z.strictObject({

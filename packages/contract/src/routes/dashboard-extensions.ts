@@ -77,7 +77,7 @@ export const dashboardExtensionRoutes = {
       'The stream carries ids, not contents: read again what changed. Each event has a cursor as its id.',
     extension: true,
     tag: 'Dashboard',
-    access: { credentials: 'session', scope: 'organizations' },
+    access: { credentials: 'session', scope: 'organizations', unverified: false },
     query: z.object({ cursor: z.string().max(limits.live.cursorLengthMax).optional() }),
     response: z.string().meta({
       description:
@@ -184,7 +184,12 @@ export const dashboardExtensionRoutes = {
     description: 'The last owner cannot leave. Only an admin can invite the person again.',
     extension: true,
     tag: 'Dashboard',
-    access: { credentials: 'session', scope: { organization: 'params.id' }, role: 'member' },
+    access: {
+      credentials: 'session',
+      scope: { organization: 'params.id' },
+      role: 'member',
+      unverified: true,
+    },
     params: organizationParams,
     response: field.removed,
     errors: ['organization_not_found', 'member_not_found', 'cannot_remove_owner'],

@@ -159,7 +159,7 @@ export const dockRoutes = {
     description:
       'Captures the disk as a Snapshot, so that the Dock can be resumed later. With `force` nothing is captured: what changed since the last Snapshot is lost, and earlier Snapshots stay. While retention is on, a stop without `force` deletes all data of the Dock, so only its creator or an admin may do it.',
     tag: 'Docks',
-    access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
+    access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', unverified: true },
     status: 202,
     params: dockParams,
     body: z.strictObject({ force: z.boolean().default(false) }),

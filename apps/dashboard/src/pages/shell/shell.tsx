@@ -49,7 +49,9 @@ export function Shell() {
   const me = useQuery(meQuery)
   const palette = usePalette()
   const [isConnected, setConnected] = useState(true)
-  useEffect(() => followChanges(client, setConnected), [client])
+  // Before the address is confirmed there is nothing to follow, and the service offers no stream.
+  const isConfirmed = me.data?.emailVerified !== false
+  useEffect(() => (isConfirmed ? followChanges(client, setConnected) : undefined), [client, isConfirmed])
   // What had the focus may be gone with the page before. The keyboard then goes on at the new page.
   useEffect(
     () =>

@@ -46,6 +46,17 @@ const linkIn = async (recipient: string): Promise<string> => {
   return link ?? ''
 }
 
+/** Like {@link linkIn}, of the newest mail whose title begins like this. */
+const linkTo = async (recipient: string, title: string): Promise<string> => {
+  const { link } = await server.database.db
+    .selectFrom('outbox_mails')
+    .select('link')
+    .where('recipient', '=', recipient)
+    .where('subject', 'like', `%${title}%`)
+    .executeTakeFirstOrThrow()
+  return link ?? ''
+}
+
 type Scrypt = typeof crypto.scrypt
 /** Replaces the hashing of passwords during a test. */
 const hashWith = (made: (scrypt: Scrypt) => Scrypt): void => {
@@ -346,6 +357,45 @@ it('adds no key and no login to an account whose address is not verified', async
   expect(await writes()).toEqual([refused, refused, refused])
   await server.database.db.updateTable('users').set({ email_verified: true }).execute()
   expect((await writes()).map(([status]) => status)).toEqual([201, 201, 200])
+})
+
+it('makes nothing for an account whose address is not verified, also after a sign-up with the link of an invitation', async () => {
+  await start()
+  await server.controlPlane.stop()
+  const { organizationId } = server.admin
+  const email = 'nobody@example.test'
+  expect((await server.call('POST', `/v1/organizations/${organizationId}/members`, { email })).status).toBe(
+    201,
+  )
+  const listed = await server.call('GET', `/v1/organizations/${organizationId}/invitations`)
+  const [{ id }] = listed.body.data as [{ id: string }]
+  const path = `/api/dashboard/organizations/${organizationId}/invitations/${id}/link`
+  const linked = await server.fetch(path, { method: 'POST', headers: await server.signIn() })
+  const { link } = ((await linked.json()) as { data: { link: string } }).data
+  const invitationToken = link.split('/').at(-1)!
+  const signedUp = await signUp(email, { invitationToken })
+  expect(signedUp.status).toBe(200)
+  const headers = { cookie: cookieOf(signedUp), origin: server.config.apiUrl }
+  const codeOf = async (method: string, at: string, body?: object) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await server.fetch(at, {
+      ...{ method, ...sent },
+      headers: { ...headers, 'content-type': 'application/json' },
+    })
+    return ((await response.json()) as { code?: string }).code ?? response.status
+  }
+  const refused = 'email_verification_required'
+  expect(await codeOf('POST', '/v1/organizations', { name: 'Mine' })).toBe(refused)
+  expect(await codeOf('POST', '/v1/docks', { workspaceId: newUuid() })).toBe(refused)
+  expect(await codeOf('POST', `/v1/invitations/${invitationToken}/accept`)).toBe('invitation_not_found')
+  expect(await codeOf('GET', '/v1/me')).toBe(200)
+  expect(await codeOf('PATCH', '/v1/me/profile', { displayName: 'Ada' })).toBe(200)
+
+  // The mailed link of the confirmation is the proof.
+  const [, confirm] = /http\S+(\/api\/auth\/verify-email\?token=\S+)/.exec(await linkTo(email, 'Confirm'))!
+  expect((await server.fetch(confirm!, { headers, redirect: 'manual' })).status).toBe(302)
+  expect(await codeOf('POST', `/v1/invitations/${invitationToken}/accept`)).toBe(200)
+  expect(await codeOf('POST', '/v1/organizations', { name: 'Mine' })).toBe(201)
 })
 
 it('revokes the keys, sessions and logins of an unverified account when the owner of its address sets a password', async () => {

@@ -1,7 +1,7 @@
 /**
  * Decides who may create an account on this instance. Knowing an invited address is not enough: sign-up by password
- * also needs the token from the invitation mail, and sign-up through a provider needs an address that the provider
- * verified.
+ * also needs the token of the invitation, and sign-up through a provider needs an address that the provider verified.
+ * The token admits a person but proves no address: an admin of any organization can read it for any address.
  */
 
 /** `invite` admits only addresses that an organization has invited. The first start creates the first user. */
@@ -9,7 +9,7 @@ export type SignUpPolicy = 'open' | 'invite' | 'closed'
 
 export type NewAccount = {
   email: string
-  /** Token from the invitation mail. Only used for sign-up by password. */
+  /** Token of the invitation, from its mail or its link. Only used for sign-up by password. */
   invitationToken: string | null
   /** Set for sign-up through a provider; null for sign-up by password, where the address is verified later. */
   provider: { emailVerified: boolean } | null
