@@ -25,8 +25,8 @@ export type CopyContext = {
   /** Identifies this process on leases. */
   owner: string
   settings: CopySettings
-  /** Minimum length limit for a copy's file index, in characters, however small the disk. Default 2^30; tests lower it. */
-  indexLengthMin?: number
+  /** Most bytes of a copy's file index. Default 64 MiB; tests lower it. */
+  indexBytesMax?: number
   metrics?: CopyMetrics
 }
 

@@ -16,7 +16,13 @@ export class CopyLost extends Error {
 /** Returns the oldest completed Snapshot on `hosts` that has no verified copy and that no process is copying. */
 export async function findNextDueSnapshot(
   db: Db,
-  input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
+  input: {
+    hosts: readonly string[]
+    now: Date
+    bornBefore: Date
+    except: readonly string[]
+    exceptOrganizations: readonly string[]
+  },
 ): Promise<DueSnapshot | undefined> {
   return (
     await sql<DueSnapshot>`
@@ -25,6 +31,7 @@ export async function findNextDueSnapshot(
       where s.status = 'completed' and s.copied_at is null and k.host_id = any(${input.hosts}::uuid[])
         and s.created_at <= ${input.bornBefore}
         and s.id <> all(${input.except}::uuid[])
+        and s.organization_id <> all(${input.exceptOrganizations}::uuid[])
         and not exists (select 1 from copies c where c.snapshot_id = s.id and c.lease_until > ${input.now})
       order by s.created_at limit 1`.execute(db)
   ).rows[0]

@@ -84,7 +84,10 @@ beforeAll(async () => {
   const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
   const store = openObjectStore(undefined, objects)
   const gateway = { ...host, listCaptureFiles: manyFiles }
-  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings }
+  context = {
+    ...{ db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings },
+    indexBytesMax: 2 ** 27,
+  }
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   world.clock.advance(defaultCopySettings.ageMs)

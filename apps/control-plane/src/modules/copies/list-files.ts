@@ -1,23 +1,15 @@
 /**
  * Lists the files of a Snapshot in batches, so that a long list is never in memory at once. The files come from the index
- * of the copy, which needs no host. Until there is a copy, they come from a host that keeps the capture.
+ * of the copy, which needs no host. Without an index they come from a host that keeps the capture.
  */
-import { ChunkDamaged, openPart } from '@dock/copy-format'
+import { ChunkDamaged } from '@dock/copy-format'
 import { ObjectMissing } from '../../object-store/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
-import { type CopyContext, indexKey } from './copy-context.ts'
+import type { CopyContext } from './copy-context.ts'
+import { readIndex } from './copy-index.ts'
 import { ensureCopyKeys } from './copy-keys.ts'
-import { findIndexedCopy, type IndexedCopy } from './copy-store.ts'
+import { findIndexedCopy } from './copy-store.ts'
 import { captureHost } from './restore-copy.ts'
-
-async function* readIndex(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
-  const keys = await ensureCopyKeys(context, copy.organizationId)
-  for (let part = 0; part < copy.indexParts; part++) {
-    const key = indexKey(copy.organizationId, copy.id, part)
-    const text = await openPart(keys, key, await context.store.get(key))
-    yield text.split('\n').map((line) => JSON.parse(line) as CaptureFile)
-  }
-}
 
 /** Reads the first batch ahead, so that a list that cannot be read fails before the response begins. */
 const withFirstBatchRead = async (
@@ -49,7 +41,10 @@ export async function listFiles(
 ): Promise<AsyncIterable<CaptureFile[]>> {
   const copy = await findIndexedCopy(context.db, snapshot.id)
   try {
-    if (copy) return await withFirstBatchRead(readIndex(context, copy))
+    if (copy && copy.indexParts > 0) {
+      const keys = await ensureCopyKeys(context, copy.organizationId)
+      return await withFirstBatchRead(readIndex(context, copy, keys))
+    }
   } catch (error) {
     if (!(error instanceof ChunkDamaged || error instanceof ObjectMissing)) throw error
     context.logger.error(

@@ -10,15 +10,14 @@ import {
   type Manifest,
   openChunk,
   openManifest,
-  openPart,
   type SealedChunk,
   sealManifest,
-  sealPart,
   serialiseCopyKeys,
 } from '@dock/copy-format'
 import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile, NamedChunk } from '../hosts/index.ts'
-import { type CopyContext, chunksPrefix, indexKey, manifestKey } from './copy-context.ts'
+import { type CopyContext, chunksPrefix, manifestKey } from './copy-context.ts'
+import { storeIndex } from './copy-index.ts'
 import { ensureCopyKeys } from './copy-keys.ts'
 import {
   abandonCopy,
@@ -35,11 +34,6 @@ import {
 /** How soon another process can retry after one died. A timer renews the lease, however long a step takes. */
 export const copyLeaseMs = 30_000
 const renewEveryMs = 5_000
-const filesInPart = 5_000
-/** In characters. A part with long file names holds fewer files. */
-const partLengthMax = 2 ** 21
-/** In characters. The index may be this long however small the disk; beyond that, at most as long as the disk is large. */
-const indexLengthMin = 2 ** 30
 
 export type CopyReport = { addedBytes: number; chunks: number; addedChunks: number }
 
@@ -87,54 +81,20 @@ const storeChunk = async (
   return 0
 }
 
-/** Access to the disk that is copied. Without `files` the copy has no index. */
+/** Access to the disk that is copied. Without `files` the copy has no index, and a host lists the files. */
 export type DiskSource = {
   name(keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
   seal(keys: string, wanted: readonly number[]): Promise<AsyncIterable<Uint8Array>>
   files?(): AsyncIterable<CaptureFile[]>
 }
 
-const captureSource = ({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource => ({
-  name: (keys) => gateway.nameChunks(hostId, id, keys),
-  seal: (keys, wanted) => gateway.sealChunks(hostId, id, keys, wanted),
-  files: () => gateway.listCaptureFiles(hostId, id),
-})
-
-/** Stores the list of files in parts, so that a long list is never in memory at once. Returns the number of parts. */
-const storeIndex = async (
-  context: CopyContext,
-  copy: Copy,
-  keys: CopyKeys,
-  batches: AsyncIterable<CaptureFile[]>,
-  bytesMax: number,
-): Promise<number> => {
-  const { store } = context
-  let parts = 0
-  let total = 0
-  let lines: string[] = []
-  let length = 0
-  const flush = async (): Promise<void> => {
-    const key = indexKey(copy.organizationId, copy.id, parts)
-    const text = lines.join('\n')
-    await store.put(key, await sealPart(keys, key, text))
-    if ((await openPart(keys, key, await store.get(key))) !== text)
-      throw new Error(`the object store returned other content for ${key} than was stored`)
-    parts += 1
-    lines = []
-    length = 0
+/** Returns access to the capture of a completed Snapshot. */
+export function captureSource({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource {
+  return {
+    name: (keys) => gateway.nameChunks(hostId, id, keys),
+    seal: (keys, wanted) => gateway.sealChunks(hostId, id, keys, wanted),
+    files: () => gateway.listCaptureFiles(hostId, id),
   }
-  for await (const files of batches) {
-    for (const file of files) {
-      const line = JSON.stringify(file)
-      lines.push(line)
-      length += line.length
-      total += line.length
-      if (total > bytesMax) throw new Error('the list of files is longer than the disk')
-      if (lines.length >= filesInPart || length >= partLengthMax) await flush()
-    }
-  }
-  if (lines.length > 0) await flush()
-  return parts
 }
 
 const storeManifest = async (
@@ -180,15 +140,7 @@ const copyDisk = async (
     }
   }
   if (missing.size > 0) throw new Error(`the host did not send ${missing.size} chunks that were requested`)
-  const indexParts = source.files
-    ? await storeIndex(
-        context,
-        copy,
-        keys,
-        source.files(),
-        Math.max(diskBytes, context.indexLengthMin ?? indexLengthMin),
-      )
-    : 0
+  const indexParts = source.files ? await storeIndex(context, copy, keys, source.files()) : 0
   const places = chunks.map(({ index, name }): [number, string] => [index, name])
   await storeManifest(context, copy, keys, { version: 1, diskBytes, chunkBytes, chunks: places, indexParts })
   const facts = { diskBytes, indexParts, addedBytes, owner: context.owner, now: clock.now() }

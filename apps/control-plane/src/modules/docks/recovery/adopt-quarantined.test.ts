@@ -178,6 +178,7 @@ describe('a capture of a known Dock', () => {
       now,
       bornBefore: now,
       except: [],
+      exceptOrganizations: [],
     })
     expect(due).toMatchObject({ id: snapshotId })
     expect(await beginCopy(world.db, due!, { owner: 'test', until: now, now })).toMatchObject({ snapshotId })
