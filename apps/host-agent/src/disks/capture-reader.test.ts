@@ -9,7 +9,8 @@ import { buffer } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { NotInPool } from '../docks/host-resources.ts'
-import { NotRegularFile, readDiskFile, walkTree } from './capture-reader.ts'
+import { NotRegularFile, readDiskFile } from './capture-reader.ts'
+import { walkTree } from './walk-tree.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 /** A file name that imitates the separator between debugfs answers, as far as a name can. */

@@ -7,15 +7,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { confinementFailed } from '../confinement/launcher.ts'
 import { NotInPool } from '../docks/host-resources.ts'
-import {
-  deadlineMs,
-  decodeName,
-  encodePath,
-  linesOf,
-  mark,
-  markOpen,
-  startDebugfs,
-} from './debugfs-process.ts'
+import { deadlineMs, encodePath, startDebugfs } from './debugfs-process.ts'
 import { ReaderQueue } from './reader-queue.ts'
 
 /** The path refers to a folder, a link or a device. */
@@ -27,10 +19,7 @@ export class NotRegularFile extends Error {
 const stallMsMax = 60_000
 /** Limits all reads of captures. Each is a process. A slow reader keeps its slot as long as it accepts data. */
 export const captureReaders = new ReaderQueue({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
-const rootInode = '2'
 const pathLengthMax = 4096
-const filesAtOnce = 500
-const markClosed = 'Filesystem in use: --none--'
 
 /** The facts of an inode come before the list of its blocks, which a tenant can make very long. */
 const factsBytesMax = 64 * 1024
@@ -55,58 +44,6 @@ const runDebugfs = (disk: FileHandle, input: Buffer): Promise<string> =>
       else resolve(Buffer.concat(parts).toString('latin1'))
     })
   })
-
-export type DiskFile = { path: string; size: number; inode: number }
-
-/**
- * Lists the regular files of the ext4 disk in `file` in batches, without holding all of them in memory. Leaves out names
- * with a line break and paths that are too long. Bytes of a name that are not UTF-8 appear as `%XX`.
- */
-export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
-  const release = await captureReaders.take()
-  const disk = await open(file, 'r').catch((error: unknown) => {
-    release()
-    throw error
-  })
-  try {
-    const child = startDebugfs(disk, [])
-    child.once('close', release)
-    const ask = (inode: string): boolean => child.stdin.write(`ls -p <${inode}>\n${mark}\n`)
-    // Track inodes: a manipulated disk may list a folder twice, or inside itself.
-    const seen = new Set([rootInode])
-    const folders = new Map([[0, '']])
-    let at = -1
-    let files: DiskFile[] = []
-    child.stdin.write(`${mark}\n`)
-    ask(rootInode)
-    for await (const lines of linesOf(child)) {
-      for (const line of lines) {
-        if (line === markOpen) folders.delete(at++)
-        if (folders.size === 0 || (at < 0 && line.endsWith(markClosed))) child.stdin.end()
-        const parts = line.split('/')
-        // Only a manipulated disk contains a name with a slash.
-        if (parts.length !== 8) continue
-        const [, inode, mode, , , name, size] = parts
-        if (!inode || inode === '0' || !mode || !name || name === '.' || name === '..') continue
-        const path = `${folders.get(at)}/${decodeName(name)}`
-        if (path.length > pathLengthMax) continue
-        if (mode.startsWith('10') && size) files.push({ path, size: Number(size), inode: Number(inode) })
-        if (!mode.startsWith('04') || seen.has(inode)) continue
-        folders.set(seen.size, path)
-        seen.add(inode)
-        ask(inode)
-      }
-      if (files.length < filesAtOnce) continue
-      yield files
-      files = []
-    }
-    if (at >= 0 && folders.size > 0) throw new Error('debugfs ended before it had listed all folders')
-    yield files
-  } finally {
-    release()
-    await disk.close()
-  }
-}
 
 const statFile = async (
   disk: FileHandle,

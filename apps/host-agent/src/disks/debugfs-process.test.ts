@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { runWithFewDescriptors } from '@dock/testkit/src/run-with-few-descriptors.ts'
 import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readDiskFile, walkTree } from './capture-reader.ts'
+import { readDiskFile } from './capture-reader.ts'
 import { lineLengthMax, linesOf } from './debugfs-process.ts'
 import { openDebugfsSession } from './debugfs-session.ts'
+import { walkTree } from './walk-tree.ts'
 
 it('cuts a line that is too long, and keeps the lines around it', async () => {
   const program = `print "first\\n", "a" x 3_000_000, "\\nb", "c\\nunfinished"`

@@ -13,7 +13,7 @@ import { imagePath, listImages, readVersionFile } from '../images/list-images.ts
 import { receiveImage } from '../images/receive-image.ts'
 import { removeImage } from '../images/remove-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
-import { readDiskFile, walkTree } from './capture-reader.ts'
+import { readDiskFile } from './capture-reader.ts'
 import { cloneDisk, exists, partialPrefix, sizedImage } from './clone-disk.ts'
 import { compareDisks, comparisonLimits } from './compare-disks.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
@@ -27,6 +27,7 @@ import { poolDevice, poolFile, preparePool } from './prepare-pool.ts'
 import { isReadOnly, unmountReadOnlyPool } from './read-only-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
+import { walkTree } from './walk-tree.ts'
 import { writeEntries } from './write-entries.ts'
 
 export type DiskPoolOptions = {
