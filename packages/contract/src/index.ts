@@ -2,6 +2,8 @@ export * from './access.ts'
 export * from './app-paths.ts'
 export * from './byte-name.ts'
 export * from './dock-state.ts'
+export * from './dock-stop.ts'
+export * from './dock-words.ts'
 export { type ErrorCode, errorCodes, ServiceError } from './errors.ts'
 export * from './events.ts'
 export {

@@ -4,6 +4,7 @@ import { billingRoutes } from './routes/billing.ts'
 import { dashboardExtensionRoutes } from './routes/dashboard-extensions.ts'
 import { deviceCodeRoutes } from './routes/device-codes.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
+import { dockExtensionRoutes } from './routes/dock-extensions.ts'
 import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
 import { environmentRoutes } from './routes/environments.ts'
@@ -30,6 +31,7 @@ import { workspaceRoutes } from './routes/workspaces.ts'
 export const routes = {
   ...dockRoutes,
   ...dockAccessRoutes,
+  ...dockExtensionRoutes,
   ...fileExtensionRoutes,
   ...processExtensionRoutes,
   ...operationRoutes,

@@ -86,6 +86,7 @@ const dashboardRules = (): Record<string, unknown> => {
     readyDockStates: contract.readyDockStates,
     stoppableDockStates: contract.stoppableDockStates,
     resumableDockStates: contract.resumableDockStates,
+    dockWords: contract.dockWords,
     roles: contract.roles,
     webhookEventTypes: contract.webhookEventTypes,
     eraseConfirmation: contract.eraseConfirmation,

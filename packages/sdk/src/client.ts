@@ -16,7 +16,7 @@ export type ClientOptions = {
   fetch?: typeof fetch | undefined
   /** Routes that the package does not know by itself, as method and path by name. */
   routes?: Readonly<Record<string, string>> | undefined
-} & Partial<RetryOptions>
+} & { [Name in keyof RetryOptions]?: RetryOptions[Name] | undefined }
 
 export type Client = {
   readonly baseUrl: string

@@ -7,6 +7,7 @@ import type { Process } from './dock-process.ts'
 import { DockProcesses, type SpawnOptions } from './dock-processes.ts'
 import type {
   Dock as DockInfo,
+  DockStop,
   ExecResult,
   PortEntry,
   RouteTypes,
@@ -63,13 +64,7 @@ export class Dock implements AsyncDisposable {
   /** Creates a Dock and returns it when it is ready. `from` is the name of a Template. */
   static async create(options: CreateOptions & ConnectOptions = {}): Promise<Dock> {
     const { client: given, baseUrl, apiKey, fetch, retries, retryAfterSecondsMax, ...create } = options
-    const client = clientOf({
-      client: given,
-      baseUrl,
-      apiKey,
-      fetch,
-      ...retryOptions(retries, retryAfterSecondsMax),
-    })
+    const client = clientOf({ client: given, baseUrl, apiKey, fetch, retries, retryAfterSecondsMax })
     const { onDispose, signal, idempotencyKey, workspaceId, ...body } = create
     const info = await client.call('createDock', {
       body: { workspaceId: workspaceId ?? (await firstWorkspace(client, signal)), ...body },
@@ -126,6 +121,11 @@ export class Dock implements AsyncDisposable {
   async refresh({ signal }: Abortable = {}): Promise<DockInfo> {
     this.#info = await this.client.call('readDock', { params: { id: this.id }, signal })
     return this.#info
+  }
+
+  /** Returns who or what last stopped the Dock, why and when; null if it has never stopped. */
+  async lastStop({ signal }: Abortable = {}): Promise<DockStop | null> {
+    return (await this.client.call('readDockLastStop', { params: { id: this.id }, signal })).lastStop
   }
 
   /** Renames the Dock, sets its auto-stop timer, or resizes it while it is stopped. */
@@ -213,8 +213,3 @@ export class Dock implements AsyncDisposable {
     }
   }
 }
-
-const retryOptions = (retries: number | undefined, retryAfterSecondsMax: number | undefined) => ({
-  ...(retries === undefined ? {} : { retries }),
-  ...(retryAfterSecondsMax === undefined ? {} : { retryAfterSecondsMax }),
-})

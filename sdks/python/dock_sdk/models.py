@@ -18,6 +18,8 @@ DeliveredEventType = Literal['dock.ready', 'dock.error', 'dock.archived', 'dock.
 
 DockState = Literal['provisioning', 'provisioned', 'cloning', 'ready', 'idle', 'running', 'archiving', 'archived', 'error', 'unreachable']
 
+DockStopReason = Literal['requested', 'forced', 'ttl', 'account_closed', 'run_ended', 'adopted', 'resume_failed', 'start_failed', 'out_of_memory', 'ended_too_often', 'recovery_failed', 'disk_lost', 'capture_failed', 'host_silent']
+
 ExecutionTarget = Literal['dock', 'fast']
 
 FileType = Literal['file', 'folder', 'link', 'pipe', 'socket', 'device']
@@ -388,6 +390,10 @@ class DockCreator(TypedDict):
     name: str
 
 
+class DockLastStop(TypedDict):
+    lastStop: DockStop | None
+
+
 class DockProcess(TypedDict):
     id: str
     command: str
@@ -443,6 +449,19 @@ class _DockStatsRequired(TypedDict):
 
 class DockStats(_DockStatsRequired, total=False):
     window: WindowStats
+
+
+class DockStop(TypedDict):
+    reason: DockStopReason
+    by: DockStopActor
+    at: str
+    message: str
+
+
+class DockStopActor(TypedDict):
+    kind: Literal['person', 'api_key', 'system']
+    name: str
+    keyName: str | None
 
 
 class DockTimeline(TypedDict):

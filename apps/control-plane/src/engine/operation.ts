@@ -1,7 +1,13 @@
 /** An operation: the saved intent of a change, and its progress. */
 
 /** Who made a change, by which means, and why. Shown in the inbox, webhooks and the audit log. */
-export type Cause = { by: string; through: 'api' | 'script' | 'timer' | 'host' | 'recovery'; why: string }
+export type Cause = {
+  by: string
+  through: 'api' | 'script' | 'timer' | 'host' | 'recovery'
+  why: string
+  /** The id of the API key with which the person in `by` acted. */
+  apiKeyId?: string
+}
 
 export type OperationError = { code: string; message: string }
 

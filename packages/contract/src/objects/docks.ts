@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { dockStates } from '../dock-state.ts'
+import { dockStopReasons } from '../dock-stop.ts'
 import { count, cpus, diskGiB, integer, memoryMiB, runtimeName, timestamp, uuid } from '../fields.ts'
 
 export const dockState = z.enum(dockStates)
@@ -38,6 +39,28 @@ export const dockStateAnswer = z.strictObject({ id: uuid, state: dockState })
 
 /** The response of resume. `message` (extension) says that a newer Snapshot was lost, so an older one was used. */
 export const resumeAnswer = dockStateAnswer.extend({ message: z.string().optional() })
+
+export const dockStopReason = z.enum(dockStopReasons)
+
+/** Who stopped a Dock. `keyName` is set only for the owner of the API key. */
+export const dockStopActor = z.strictObject({
+  kind: z.enum(['person', 'api_key', 'system']),
+  name: z.string(),
+  keyName: z.string().nullable(),
+})
+
+/** Why a Dock stopped, failed, or cannot be reached. */
+export const dockStop = z.strictObject({
+  reason: dockStopReason,
+  by: dockStopActor,
+  at: timestamp,
+  message: z.string(),
+})
+export type DockStop = z.output<typeof dockStop>
+
+/** `lastStop` is `null` if the Dock has never stopped. */
+export const dockLastStop = z.strictObject({ lastStop: dockStop.nullable() })
+export type DockLastStop = z.output<typeof dockLastStop>
 
 export const execResult = z.strictObject({
   exitCode: integer,

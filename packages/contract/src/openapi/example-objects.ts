@@ -106,6 +106,13 @@ const listedDock = {
   environmentId: ids.environment,
   environmentVersion: 3,
 }
+const dockStopActor = { kind: 'api_key', name: 'Sam', keyName: 'ci' }
+const dockStop = {
+  reason: 'requested',
+  by: dockStopActor,
+  at: times.changedAt,
+  message: 'Sam stopped it, with the API key "ci".',
+}
 const timelineActor = { kind: 'person', name: 'Sam' }
 const timelineEntry = {
   id: '42',
@@ -141,6 +148,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   DescribedVersion: describedVersion,
   Dock: dock,
   DockCreator: dockCreator,
+  DockLastStop: { lastStop: dockStop },
   DockProcess: {
     id: ids.process,
     command: 'npm run dev',
@@ -160,6 +168,8 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   DockSeries: { window: '1h', stepSeconds: 60, points: [seriesPoint] },
   DockStateAnswer: dockStateAnswer,
   DockStats: { dockId: ids.dock, state: 'ready', sample: dockSample, window: windowStats },
+  DockStop: dockStop,
+  DockStopActor: dockStopActor,
   DockTimeline: { entries: [timelineEntry], nextCursor: null },
   Environment: {
     id: ids.environment,

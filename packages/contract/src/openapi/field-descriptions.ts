@@ -224,6 +224,10 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
   },
   Template: { sourceDockId: 'The Dock that was frozen. It cannot be deleted before the Template.' },
   TerminalTicket: { ticket: 'Opens one WebSocket at the same path.' },
+  DockStopActor: {
+    name: 'The person, or the part of Dock that acted.',
+    keyName: 'The name of the API key. `null` for everybody but its owner.',
+  },
   TimelineEntry: {
     through: 'How the change came, such as `api`, `timer` or `host`.',
     why: 'The reason, such as `ttl`.',

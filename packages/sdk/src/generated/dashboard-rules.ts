@@ -2,6 +2,7 @@
 export const readyDockStates = ["ready","idle","running"] as const
 export const stoppableDockStates = ["ready","idle","running","error"] as const
 export const resumableDockStates = ["archived"] as const
+export const dockWords = {"provisioning":"Starting","provisioned":"Starting","cloning":"Starting","ready":"Running","running":"Running","idle":"Sleeping","archiving":"Stopping","archived":"Stopped","error":"Failed","unreachable":"Unreachable"} as const
 export const roles = ["member","admin","owner"] as const
 export const webhookEventTypes = ["dock.ready","dock.error","dock.archived","dock.hydrated"] as const
 export const eraseConfirmation = "erase my account data" as const

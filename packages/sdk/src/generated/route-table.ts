@@ -15,6 +15,7 @@ export const routeTable = {
   exposePort: 'POST /v1/docks/:id/ports',
   unexposePort: 'DELETE /v1/docks/:id/ports/:port',
   readDockStats: 'GET /v1/docks/:id/stats',
+  readDockLastStop: 'GET /v1/docks/:id/last-stop',
   readDockFile: 'GET /v1/docks/:id/files r',
   writeDockFile: 'PUT /v1/docks/:id/files b',
   deleteDockFile: 'DELETE /v1/docks/:id/files',

@@ -221,6 +221,10 @@ export type DockCreator = {
   name: string
 }
 
+export type DockLastStop = {
+  lastStop: DockStop | null
+}
+
 export type DockProcess = {
   id: string
   command: string
@@ -273,6 +277,21 @@ export type DockStats = {
   sample: DockSample | null
   window?: WindowStats | undefined
 }
+
+export type DockStop = {
+  reason: DockStopReason
+  by: DockStopActor
+  at: string
+  message: string
+}
+
+export type DockStopActor = {
+  kind: "person" | "api_key" | "system"
+  name: string
+  keyName: string | null
+}
+
+export type DockStopReason = "requested" | "forced" | "ttl" | "account_closed" | "run_ended" | "adopted" | "resume_failed" | "start_failed" | "out_of_memory" | "ended_too_often" | "recovery_failed" | "disk_lost" | "capture_failed" | "host_silent"
 
 export type DockTimeline = {
   entries: TimelineEntry[]
@@ -1493,6 +1512,17 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: DockStats
+  }
+  /** Read who or what stopped a Dock, why and when. */
+  readDockLastStop: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: DockLastStop
   }
   /** Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar. */
   readDockFile: {

@@ -230,6 +230,10 @@ class AsyncDock:
         await until_reached(lambda: self.client.stop_dock(self.id, {"force": force}))
         await until_state(self.refresh, ["archived"], ["archiving"])
 
+    async def last_stop(self) -> models.DockStop | None:
+        """Return who or what last stopped the Dock, why and when; None if it has never stopped."""
+        return (await self.client.read_dock_last_stop(self.id))["lastStop"]
+
     async def resume(
         self,
         *,

@@ -85,6 +85,11 @@ class AsyncClient(AsyncClientCore):
         result: models.DockStats = await self._call(Call("GET", "/v1/docks/{id}/stats", params={"id": id}, query={"window": window}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def read_dock_last_stop(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DockLastStop:
+        """Read who or what stopped a Dock, why and when."""
+        result: models.DockLastStop = await self._call(Call("GET", "/v1/docks/{id}/last-stop", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     async def read_dock_file(self, id: str, *, path: str, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> bytes:
         """Read a file of a running Dock; with `Accept: application/x-tar` a file or folder as tar."""
         return await self._bytes(Call("GET", "/v1/docks/{id}/files", params={"id": id}, query={"path": path}, headers={**(headers or {})}, timeout=timeout))

@@ -231,6 +231,10 @@ class Dock:
         until_reached(lambda: self.client.stop_dock(self.id, {"force": force}))
         until_state(self.refresh, ["archived"], ["archiving"])
 
+    def last_stop(self) -> models.DockStop | None:
+        """Return who or what last stopped the Dock, why and when; None if it has never stopped."""
+        return (self.client.read_dock_last_stop(self.id))["lastStop"]
+
     def resume(
         self,
         *,

@@ -25,6 +25,7 @@ export const accessTriggers: Triggers<
   | 'exposePort'
   | 'unexposePort'
   | 'readDockStats'
+  | 'readDockLastStop'
   | 'readOperation'
   | 'listImages'
 > = {
@@ -124,6 +125,9 @@ export const accessTriggers: Triggers<
     validation_error: async (fixture) =>
       fixture.ask('GET', `/v1/docks/${await dock(fixture)}/stats?window=2h`),
     dock_not_found: isAbsent('GET', '/stats'),
+  },
+  readDockLastStop: {
+    dock_not_found: isAbsent('GET', '/last-stop'),
   },
   readOperation: {
     operation_not_found: (fixture) => fixture.ask('GET', `/v1/operations/op_${'a'.repeat(20)}`),

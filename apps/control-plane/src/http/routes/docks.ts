@@ -7,6 +7,7 @@ import {
   execInDock,
   listDocks,
   readDock,
+  readDockLastStop,
   readDockSeries,
   readDockStats,
   readDockTimeline,
@@ -32,6 +33,7 @@ export function dockHandlers(context: DockContext): Handlers {
     execInDock: ({ caller, params, body, idempotencyKey, cancelled }) =>
       execInDock(context, caller, params.id, body, { key: idempotencyKey, cancelled }),
     readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
+    readDockLastStop: ({ caller, params }) => readDockLastStop(context, caller, params.id),
     searchDocks: ({ caller, query }) => searchDocks(context, caller, query),
     readDockTimeline: ({ caller, params, query }) => readDockTimeline(context, caller, params.id, query),
     readDockSeries: ({ caller, params, query }) => readDockSeries(context, caller, params.id, query),

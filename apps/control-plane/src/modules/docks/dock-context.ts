@@ -74,11 +74,15 @@ export async function requireDock(
 }
 
 /** Returns the cause that is recorded for a change made by this caller through the API. */
-export function causedBy(caller: Pick<Caller, 'userId'>, why: string): Cause {
+export function causedBy(
+  { userId, kind, credentialId }: Pick<Caller, 'userId'> & Partial<Caller>,
+  why: string,
+): Cause {
   return {
-    by: `user:${caller.userId}`,
+    by: `user:${userId}`,
     through: 'api',
     why,
+    ...(kind === 'api_key' && credentialId ? { apiKeyId: credentialId } : {}),
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../core/dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../core/environment-gate.ts'
 import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
+import { notCopyable } from '../core/not-bootable.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
 import { mergeVariables, openVariables } from '../environment/variables/dock-variables.ts'
 import { viewDock } from '../view/dock-view.ts'
@@ -166,6 +167,6 @@ const diskOf = async ({ db, usage }: DockContext, source: DockRow): Promise<Sour
     return { hostId, runtime, copied: false, live, snapshotId: null, bytes }
   }
   const kept = source.state === 'archived' ? await latestSnapshot(db, source.organizationId, source.id) : null
-  if (!kept) throw new ServiceError('conflict')
+  if (!kept) throw notCopyable(source)
   return { ...kept, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }
 }

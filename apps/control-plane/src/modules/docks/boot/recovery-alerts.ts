@@ -1,5 +1,5 @@
 /** Alerts about Docks that are unreachable, were restarted, or could not be restarted. */
-import type { AlertType } from '@dock/contract'
+import { type AlertType, dockWords } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { RawBuilder } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
@@ -7,6 +7,8 @@ import { type Alert, alertStatement } from '../../notifications/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { hasRow, moved } from '../core/dock-commit.ts'
 import type { HeldWhy, Recovery } from './recovery.ts'
+
+const [failed, unreachable] = [dockWords.error.toLowerCase(), dockWords.unreachable.toLowerCase()]
 
 type Told = Pick<DockRow, 'id' | 'organizationId' | 'name'>
 
@@ -31,13 +33,13 @@ export function stoppedResponding(dock: Told & Pick<DockRow, 'hostId'>, at: Date
   return alertOf(
     dock,
     'stopped_responding',
-    `${dock.name} stopped responding`,
+    `${dock.name} is ${unreachable}`,
     `The machine on which ${dock.name} runs has not responded for 30 seconds. The Dock cannot be reached until the machine responds again. It is not started on another machine, and its disk stays where it is.`,
     at,
     {
       cause: `host ${dock.hostId}`,
       item: dock.name,
-      title: '{count} of your Docks on one host stopped responding',
+      title: `{count} of your Docks on one host are ${unreachable}`,
       body: 'The machine on which these Docks run has not responded for 30 seconds. They cannot be reached until the machine responds again. They are not started on another machine, and their disks stay where they are.',
     },
   )
@@ -54,7 +56,7 @@ const heldBody: Record<HeldWhy, (name: string) => string> = {
 
 /** Alert for the `also` of the commit that gives up restarting the Dock. */
 export function heldAfterLoss(dock: Told, why: HeldWhy, at: Date): RawBuilder<unknown> {
-  return alertOf(dock, 'held_after_loss', `${dock.name} needs attention`, heldBody[why](dock.name), at)
+  return alertOf(dock, 'held_after_loss', `${dock.name} has ${failed}`, heldBody[why](dock.name), at)
 }
 
 type Boot = Pick<OperationRow, 'targetId' | 'organizationId'>

@@ -10,6 +10,7 @@ import { hostnameOf } from '../core/dock-name.ts'
 import { findDock } from '../core/dock-store.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
 import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
+import { notResumable } from '../core/not-bootable.ts'
 import { requireMaySetTtl } from '../core/retention-gate.ts'
 import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
@@ -52,7 +53,7 @@ const claimResume = async (
   const { organizationId } = dock
   if (dock.state === 'provisioning') throw new ServiceError('dock_busy')
   const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
-  if (!snapshot) throw new ServiceError('conflict')
+  if (!snapshot) throw notResumable(dock)
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
   requireSecretsAccess(dock)
   await requireMaySetTtl(context, caller, dock, body.ttlSeconds)

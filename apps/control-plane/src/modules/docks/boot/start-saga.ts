@@ -253,6 +253,7 @@ export function createStartSagas(options: Options): Saga[] {
       generation: operation.generation,
       moves: [move],
       cause: operation.cause,
+      details: recovery ? { held: recovery.held ?? 'would_not_start' } : {},
       now,
       also: [
         ...heldAlerts(operation, recovery, now),

@@ -139,7 +139,7 @@ const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quot
 export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome> {
   const { dock, operation, key, now, source } = input
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }
-  const { by, through } = operation.cause
+  const { why: _, ...cause } = operation.cause
   const leased = { lease: input.lease, now }
   const parts = [
     source
@@ -172,7 +172,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
         ${dock.environmentVersion}::int, ${dock.envPasses}::boolean, ${dock.marks}::uuid[], ${dock.noEnv}::boolean,
         ${dock.fromTemplate}, ${imageVersion(input)}, placed.id, true, false, 'pending', ${dock.envSealed},
         ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
-    sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
+    sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), cause, now)})`,
     sql`intent as (${insertOperation(operation, { from: sql`born`, host: sql`born.host_id`, ...leased })})`,
     ...(input.also ?? []),
   ]
@@ -237,7 +237,7 @@ export async function claimDock(
   input: ExistingDockClaim,
 ): Promise<'claimed' | 'changed' | 'no_host'> {
   const { dock, operation, placement, now } = input
-  const { by, through } = operation.cause
+  const { why: _, ...cause } = operation.cause
   const moves = checkedMoves(input.moves)
   const last = moves.at(-1)
   const parts = [
@@ -267,7 +267,7 @@ export async function claimDock(
       ...(placement ? { host: sql`moved.host_id` } : {}),
     })})`,
     ...(placement ? [sql`placed as (${reserveRoom(placement.request, sql`candidate`, hasRow(moved))})`] : []),
-    ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, { by, through }, now)})`] : []),
+    ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, cause, now)})`] : []),
     ...(input.release ? [releaseHost(dock.id)] : []),
     ...(input.also ?? []),
   ]

@@ -20,12 +20,15 @@ import { insertDeliveries } from '../../webhooks/index.ts'
 import type { DockRow } from './dock.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { dockColumns } from './dock-store.ts'
+import type { StopDetails } from './stop-details.ts'
 
 export type DockChange = {
   dockId: string
   generation: number
   moves: readonly DockMove[]
   cause: Omit<Cause, 'why'>
+  /** What the last move's record keeps beside its cause. */
+  details?: StopDetails
   now: Date
   /** Assignments to further columns of the Dock. */
   set?: RawBuilder<unknown>
@@ -92,7 +95,7 @@ export function completeOperation(
 export function insertChanges(
   source: RawBuilder<unknown>,
   moves: readonly DockMove[],
-  cause: Omit<Cause, 'why'>,
+  cause: Omit<Cause, 'why'> & StopDetails,
   now: Date,
 ): RawBuilder<unknown> {
   return sql`
@@ -105,6 +108,13 @@ export function insertChanges(
     sql`, `,
   )}) as m(i, f, t, c) order by m.i`
 }
+
+const errorLengthMax = 500
+
+const stopDetails = ({ details, complete }: DockChange): StopDetails => ({
+  ...details,
+  ...(complete?.error ? { error: complete.error.message.slice(0, errorLengthMax) } : {}),
+})
 
 /**
  * Makes the change if the Dock still has this generation and is in the state from which the first move starts. Returns
@@ -127,7 +137,7 @@ export async function commitDock(db: Db, change: DockChange): Promise<DockRow | 
       where d.id = ${change.dockId} and d.generation = ${change.generation} and d.state = ${first}
         and exists (select 1 from gate) and exists (select 1 from given)
         ${change.release ? sql`and ${afterSpot}` : sql``} returning d.*)`,
-    sql`changes as (${insertChanges(sql`moved`, moves, change.cause, now)})`,
+    sql`changes as (${insertChanges(sql`moved`, moves, { ...change.cause, ...stopDetails(change) }, now)})`,
     ...(change.release ? [releaseHost(change.dockId)] : []),
     ...(change.event
       ? [

@@ -57,10 +57,10 @@ export async function adoptMachine(
   await sql`delete from run_machines where id = ${machine.id}`.execute(tx)
   // The Dock takes over the machine's reservation on its host, so it counts against the quota once.
   await requireQuota(tx, quotaOf(context, organizationId), machine)
-  const { by, through } = causedBy(caller, 'promote')
+  const cause = causedBy(caller, 'promote')
   await commitDock(tx, {
     ...{ dockId: machine.id, generation: machine.generation, moves: movesToReady(undefined) },
-    ...{ cause: { by, through }, now, event: 'dock.ready' },
+    ...{ cause, now, event: 'dock.ready' },
     set: sql`placed = true, ip = ${machine.ip}, ready_at = ${now}, active_at = ${now}, setup_status = 'done'`,
   })
   return machine.id
@@ -88,7 +88,7 @@ const requireAdoptable = async (
 
 /** Saves the Dock in state `provisioning`, under the machine's host name if no other Dock has it. */
 const insertDock = async (tx: Tx, caller: Visitor, { id, hostname }: Found, now: Date): Promise<void> => {
-  const { by, through } = causedBy(caller, 'promote')
+  const cause = causedBy(caller, 'promote')
   const birth = checkedMoves([{ from: null, to: 'provisioning', why: 'create' }])
   for (let attempt = 0; attempt < nameAttempts; attempt++) {
     const name = attempt === 0 ? hostname : generateName(attempt)
@@ -101,7 +101,7 @@ const insertDock = async (tx: Tx, caller: Visitor, { id, hostname }: Found, now:
           m.env_passes, m.marks, m.no_env, m.image_version, m.host_id, false, true, 'pending', ${caller.userId},
           ${now}::timestamptz, ${now}::timestamptz
         from run_machines m where m.id = ${id} on conflict (workspace_id, name) do nothing returning *),
-      changes as (${insertChanges(sql`born`, birth, { by, through }, now)})
+      changes as (${insertChanges(sql`born`, birth, cause, now)})
       select id from born`.execute(tx)
     if (rows.length === 1) return
   }

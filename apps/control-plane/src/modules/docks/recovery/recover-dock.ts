@@ -64,6 +64,7 @@ const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<boolea
     generation: dock.generation,
     moves: [{ from: dock.state, to: 'error', why: 'lost_for_good' }],
     cause: { by: 'host', through: 'recovery' },
+    details: { held: 'died_too_often' },
     now,
     set: sql`ip = null, stop_at = null`,
     release: true,

@@ -81,7 +81,7 @@ describe('a silent host', () => {
       from outbox_mails`.execute(world.db)
     expect(rows).toEqual([
       {
-        title: '{count} of your Docks on one host stopped responding',
+        title: '{count} of your Docks on one host are unreachable',
         items: expect.arrayContaining(names),
         organization: 'Org',
       },

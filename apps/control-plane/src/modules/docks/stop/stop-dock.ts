@@ -112,7 +112,10 @@ const claimStop = async (
     })
   const stoppable =
     starts || abandons || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
-  if (!stoppable || hostId === null) throw new ServiceError('conflict')
+  if (!stoppable || hostId === null)
+    throw new ServiceError('conflict', {
+      message: 'The Dock has failed and has no disk that could be saved. Delete it.',
+    })
 
   const { organizationId, generation } = dock
   const snapshotId = removesDisk ? null : newUuid()

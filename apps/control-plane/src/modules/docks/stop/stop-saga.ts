@@ -143,6 +143,7 @@ export function createStopSaga(options: {
         generation: operation.generation,
         moves: [{ from: 'archiving', to: 'archived', why: 'stopped' }],
         cause: operation.cause,
+        details: data.wiped ? { disk: 'wiped' } : data.snapshotId === null ? { disk: 'nothing_saved' } : {},
         now,
         set: sql`generation = d.generation + ${data.gaveUp ? 1 : 0}, ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
           billing_paused_at = null, disk_alert = null, ${setupEndedByStop(data.wiped !== undefined)}, ${sizeAfterBoot}

@@ -27,10 +27,7 @@ export async function updateDock(
   const { cpus, memoryMiB, diskGiB, ttlSeconds } = body
   await requireMaySetTtl(context, caller, dock, ttlSeconds)
   const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined
-  if (resizes && dock.state !== 'archived')
-    throw new ServiceError('conflict', {
-      message: 'The size can be changed only while the Dock is archived. Stop the Dock first.',
-    })
+  if (resizes && dock.state !== 'archived') throw notStopped()
   if (diskGiB !== undefined) await requireDataFits(context, dock, diskGiB)
   const now = context.clock.now()
   try {
@@ -46,13 +43,19 @@ export async function updateDock(
       where id = ${id} and organization_id = ${dock.organizationId} and (not ${resizes}::boolean or state = 'archived')
       returning ${dockColumns}, d.stop_at as "stopAt"`.execute(context.db)
     const row = result.rows[0]
-    if (!row) throw new ServiceError('conflict')
+    // It was resumed, or deleted, a moment ago.
+    if (!row) throw notStopped()
     if (ttlSeconds !== undefined && row.stopAt) context.ttl.note(row.stopAt)
     return viewDock(row)
   } catch (error) {
     throw claimError(error)
   }
 }
+
+const notStopped = (): ServiceError =>
+  new ServiceError('conflict', {
+    message: 'The size can be changed only while the Dock is stopped. Stop the Dock first.',
+  })
 
 /** The disk is resized at the next resume. A size that cannot work is refused already now. */
 const requireDataFits = async ({ db }: DockContext, dock: DockRow, diskGiB: number): Promise<void> => {

@@ -11,6 +11,7 @@ import {
   latestSnapshot,
   moved,
   newDockOperation,
+  notCopyable,
   requireDock,
 } from '../../docks/index.ts'
 import type { TemplateContext } from '../template-context.ts'
@@ -46,7 +47,7 @@ export async function createTemplate(
   if (dock.state === 'error' || dock.state === 'unreachable') throw new ServiceError('dock_not_running')
   const live = isReadyDockState(dock.state)
   const kept = dock.state === 'archived' ? await latestSnapshot(db, organizationId, dock.id) : null
-  if (!live && !kept) throw new ServiceError('conflict')
+  if (!live && !kept) throw notCopyable(dock)
 
   const now = clock.now()
   const snapshotId = kept?.id ?? newUuid()
