@@ -63,6 +63,7 @@ const rows = (home: CliOptions): readonly Row[] => [
   ['snapshot get SNAPSHOT /etc/hostname got'],
   ['template create other base'],
   ['template ls'],
+  ['image ls'],
   ['template rm base --yes'],
   ['env create one'],
   ['env set one NAME', { input: 'value' }],

@@ -3,11 +3,13 @@ import { api } from './commands/api.ts'
 import { completeCommand, completion } from './commands/completion.ts'
 import { configSsh } from './commands/config-ssh.ts'
 import { cp } from './commands/copy.ts'
-import { branch, create, ls, resume, rm, show, stop } from './commands/docks.ts'
+import { create } from './commands/create.ts'
+import { branch, ls, resume, rm, show, stop } from './commands/docks.ts'
 import { doctor } from './commands/doctor.ts'
 import { environmentCommands } from './commands/environments.ts'
 import { exec, shell } from './commands/exec.ts'
 import { hostCommands } from './commands/hosts.ts'
+import { imageCommands } from './commands/images.ts'
 import { keyCommands } from './commands/keys.ts'
 import { login, logout, whoami } from './commands/login.ts'
 import { mcp } from './commands/mcp.ts'
@@ -28,7 +30,7 @@ export const commands: readonly Command[] = [
   ...portCommands,
   ...[ps, logs, stats],
   ...[stop, resume, branch, rm],
-  ...[...snapshotCommands, ...templateCommands, ...environmentCommands],
+  ...[...snapshotCommands, ...templateCommands, ...imageCommands, ...environmentCommands],
   ...[...runCommands, ...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
   ...[api, mcp, completion, doctor],
   completeCommand(() => commands),

@@ -42,7 +42,7 @@ describe('an archived Dock', () => {
     const { child, ended } = startShell()
     child.stdin.end('echo "$((40 + 2)) words"; exit 6\n')
     const { code, output } = await ended
-    expect(output).toMatch(/' is archived\. Resuming it\.\r\n(.*\r\n)*.*' is ready after [0-9.]+ s\.\r\n/)
+    expect(output).toMatch(/' is stopped\. Resuming it\.\r\n(.*\r\n)*.*' is ready after [0-9.]+ s\.\r\n/)
     expect(output).toContain('42 words')
     expect(code).toBe(6)
     expect(['ready', 'running', 'idle']).toContain(await stateOf())
@@ -52,14 +52,14 @@ describe('an archived Dock', () => {
     const expected = {
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^dock: '.*' is archived\. Resume it .*\n$/),
+      stderr: expect.stringMatching(/^dock: '.*' is stopped\. Resume it .*\n$/),
     }
     expect(await client.ssh(dockId, 'true')).toMatchObject(expected)
     expect(await client.ssh(dockId, '-T')).toMatchObject(expected)
     const inTerminal = await client.ssh(dockId, '-tt', 'true')
-    expect([inTerminal.code, inTerminal.stderr]).toEqual([1, expect.stringContaining('is archived')])
+    expect([inTerminal.code, inTerminal.stderr]).toEqual([1, expect.stringContaining('is stopped')])
     const copied = await client.run('scp', [...client.options(), 'id.pub', `${dockId}@127.0.0.1:x`])
-    expect(copied.stderr).toContain('is archived')
+    expect(copied.stderr).toContain('is stopped')
     const forwarded = await client.ssh(dockId, '-W', 'localhost:80')
     expect(forwarded.code).not.toBe(0)
     expect(await stateOf()).toBe('archived')

@@ -1,124 +1,14 @@
-import { lstat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Dock, type DockInfo } from '@dock/sdk'
+import { Dock, type DockInfo, type DockStop } from '@dock/sdk'
 import { dockByName, findDock, listDocks, nameOf } from '../docks/find-dock.ts'
-import { readSizes, readTextFile, readVariables, sizeFlags, variableFlag } from '../docks/sizes.ts'
-import { findWorkspaceId } from '../docks/workspaces.ts'
-import type { ColourName } from '../output/colours.ts'
-import { formatAge, formatMebibytes, formatSeconds } from '../output/formats.ts'
+import { showDock } from '../docks/show-dock.ts'
+import { readSizes, readVariables, sizeFlags, variableFlag } from '../docks/sizes.ts'
+import { warnOfSshName } from '../docks/ssh-name.ts'
+import { colourOfWord, wordOf } from '../docks/words.ts'
+import { formatAge, formatMebibytes } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
-import type { Context } from '../program/context.ts'
-import { LocalError } from '../program/failures.ts'
 
 export const dockArgument: Argument = { name: 'DOCK', kind: 'dock', isOptional: true }
 export const requiredDock: Argument = { name: 'DOCK', kind: 'dock' }
-
-const shownStates: Readonly<Record<DockInfo['state'], string>> = {
-  ...{ provisioning: 'starting', provisioned: 'starting', cloning: 'cloning', ready: 'ready', idle: 'idle' },
-  ...{
-    running: 'running',
-    archiving: 'stopping',
-    archived: 'stopped',
-    error: 'error',
-    unreachable: 'unreachable',
-  },
-}
-
-const colourOfState = (text: string): ColourName | undefined => {
-  if (/^(ready|running|idle)$/.test(text)) return 'green'
-  if (/^(error|unreachable)$/.test(text)) return 'red'
-  return text === 'stopped' ? 'dim' : 'yellow'
-}
-
-const sizeOf = ({ cpus, memoryMiB, diskGiB }: DockInfo): string =>
-  `${cpus} CPU${cpus === 1 ? '' : 's'}, ${formatMebibytes(memoryMiB)} memory, ${diskGiB} GiB disk`
-
-/** Prints everything about a Dock; in quiet mode its id. */
-export function showDock({ out }: Context, dock: DockInfo): void {
-  out.result(dock, () => {
-    if (out.isQuiet) return out.line(dock.id)
-    out.fields([
-      ['name', dock.name ?? '–'],
-      ['id', dock.id],
-      ['state', `${shownStates[dock.state] ?? dock.state}, for ${formatAge(dock.stateChangedAt)}`],
-      ['size', sizeOf(dock)],
-      ['image', dock.image],
-      ['environment', dock.environment],
-      ['template', dock.fromTemplate],
-      ['stops after', dock.ttlSeconds === null ? null : formatSeconds(dock.ttlSeconds)],
-      ['setup', dock.setupStatus === 'done' ? null : dock.setupStatus],
-      ['setup error', dock.setupError],
-      ['address', dock.ip],
-      ['last snapshot', dock.lastSnapshotAt === null ? null : `${formatAge(dock.lastSnapshotAt)} ago`],
-      ['age', formatAge(dock.createdAt)],
-    ])
-  })
-}
-
-const createFlags = [
-  ...sizeFlags,
-  { name: 'image', value: 'IMAGE', about: 'the image of its disk' },
-  { name: 'from', value: 'TEMPLATE', about: 'start from this Template' },
-  {
-    name: 'environment',
-    value: 'NAME',
-    about: 'the Environment that gives it variables, files and repositories',
-  },
-  { name: 'no-environment', about: 'start without an Environment' },
-  { name: 'workspace', value: 'WORKSPACE', about: 'make it in this workspace' },
-  variableFlag,
-  { name: 'setup', value: 'FILE', about: 'a script that runs in it once; -: standard input' },
-  { name: 'here', about: 'write .dock, so that commands in this folder mean this Dock' },
-]
-
-export const create: Command = {
-  path: ['create'],
-  summary: 'Create a Dock',
-  args: [{ name: 'NAME', isOptional: true }],
-  flags: createFlags,
-  examples: ['dock create web --memory 4G', 'dock create --from my-template --here'],
-  async run(context, input) {
-    const client = await context.client()
-    const [name, setup] = [input.optional('NAME'), input.text('setup')]
-    const body = {
-      workspaceId: await findWorkspaceId(context, input.text('workspace')),
-      ...readSizes(input),
-      ...(name === undefined ? {} : { name }),
-      image: input.text('image'),
-      from: input.text('from'),
-      environment: input.text('environment'),
-      ...(input.has('no-environment') ? { noEnv: true } : {}),
-      env: input.list('env').length > 0 ? readVariables(input, context.env) : undefined,
-      setupScript: setup === undefined ? undefined : await readTextFile(setup),
-    }
-    if (input.has('here')) await requireNoDockFile(context)
-    const dock = await context.out.wait(`Creating ${name ?? 'a Dock'}`, client.call('createDock', { body }))
-    if (input.has('here')) await writeDockFile(context, dock)
-    context.out.result(dock, () => {
-      if (context.out.isQuiet) return context.out.line(dock.id)
-      context.out.line(`Created ${dock.name ?? dock.id} (${sizeOf(dock)}, ${dock.image}).`)
-      context.out.note(`Open a shell: dock shell ${nameOf(dock)}`)
-    })
-  },
-}
-
-const requireNoDockFile = async ({ cwd }: Context): Promise<void> => {
-  const file = join(cwd, '.dock')
-  if (await lstat(file).catch(() => null))
-    throw new LocalError('dock_file', `${file} is there already. Remove it, or leave out --here.`)
-}
-
-const writeDockFile = async ({ cwd }: Context, dock: DockInfo): Promise<void> => {
-  const file = join(cwd, '.dock')
-  await writeFile(file, `${dock.name ?? dock.id}\n`, { flag: 'wx', mode: 0o644 }).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw new LocalError(
-        'dock_file',
-        `The Dock ${nameOf(dock)} was created, but ${file} cannot be written (${error.code}).`,
-      )
-    },
-  )
-}
 
 export const ls: Command = {
   path: ['ls'],
@@ -139,7 +29,7 @@ export const ls: Command = {
         ['NAME', 'STATE', 'CPUS', 'MEMORY', 'DISK', 'IMAGE', 'AGE', 'ID'],
         docks.map((dock) => [
           dock.name ?? '–',
-          shownStates[dock.state] ?? dock.state,
+          wordOf(dock.state),
           ...[`${dock.cpus}`, formatMebibytes(dock.memoryMiB), `${dock.diskGiB} GiB`],
           dock.image,
           formatAge(dock.createdAt),
@@ -148,7 +38,7 @@ export const ls: Command = {
         {
           ids: docks.map(({ id }) => id),
           empty: 'There is no Dock here. Create one: dock create NAME',
-          colours: (text, column) => (column === 1 ? colourOfState(text) : undefined),
+          colours: (text, column) => (column === 1 ? colourOfWord(text) : undefined),
         },
       ),
     )
@@ -160,7 +50,13 @@ export const show: Command = {
   summary: 'Show everything about a Dock',
   args: [dockArgument],
   async run(context, input) {
-    showDock(context, await context.out.wait('Reading', findDock(context, input.optional('DOCK'))))
+    const dock = await context.out.wait('Reading', findDock(context, input.optional('DOCK')))
+    const client = await context.client()
+    // A service of an older version does not have the route.
+    const { lastStop } = await client
+      .call('readDockLastStop', { params: { id: dock.id } })
+      .catch((): { lastStop: DockStop | null } => ({ lastStop: null }))
+    showDock(context, dock, lastStop)
   },
 }
 
@@ -205,6 +101,7 @@ export const branch: Command = {
   async run(context, input) {
     const source = await findDock(context, input.arg('DOCK'))
     const name = input.optional('NAME')
+    warnOfSshName(context, name)
     const copy = await context.out.wait(
       `Branching ${nameOf(source)}`,
       new Dock(await context.client(), source).branch({

@@ -98,6 +98,7 @@ export const doctor: Command = {
         ['CHECK', 'STATE', 'DETAIL'],
         checks.map(({ name, state, detail }) => [name, state, detail]),
         {
+          needed: [0, 1, 2],
           colours: (text, column) =>
             column === 1 ? ({ good: 'green', remark: 'yellow', bad: 'red' } as const)[text] : undefined,
         },

@@ -1,4 +1,5 @@
 import { pick } from '../docks/pick.ts'
+import { wordOf } from '../docks/words.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import type { Command } from '../program/command.ts'
 
@@ -40,7 +41,7 @@ const show: Command = {
         ['DOCK', 'STATE', 'WORKSPACE', 'ORGANIZATION', 'ID'],
         host.docks.map((each) => [
           each.name ?? '–',
-          each.state,
+          wordOf(each.state),
           each.workspaceName,
           each.organizationName,
           each.id,

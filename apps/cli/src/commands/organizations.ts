@@ -1,6 +1,7 @@
+import type { OrganizationLimitValues } from '@dock/sdk'
 import { pick } from '../docks/pick.ts'
 import { findOrganization, listWorkspaces } from '../docks/workspaces.ts'
-import { formatAge } from '../output/formats.ts'
+import { formatAge, formatBytes, formatMebibytes } from '../output/formats.ts'
 import type { Argument, Command, Flag } from '../program/command.ts'
 
 const orgFlag: Flag = {
@@ -63,6 +64,25 @@ const invite: Command = {
   },
 }
 
+const formatGibibytes = (gibibytes: number): string => formatBytes(gibibytes * 1024 ** 3)
+
+const limitRows: readonly {
+  name: keyof OrganizationLimitValues
+  label: string
+  format?: (value: number) => string
+}[] = [
+  { name: 'docks', label: 'Docks' },
+  { name: 'cpus', label: 'processors' },
+  { name: 'memoryMiB', label: 'memory', format: formatMebibytes },
+  { name: 'diskGiB', label: 'disk', format: formatGibibytes },
+  { name: 'storedGiB', label: 'stored Snapshots', format: formatGibibytes },
+  { name: 'snapshots', label: 'Snapshots' },
+  { name: 'workspaces', label: 'workspaces' },
+  { name: 'environments', label: 'Environments' },
+  { name: 'repositories', label: 'repositories of an Environment' },
+  { name: 'templates', label: 'Templates' },
+]
+
 const limits: Command = {
   path: ['org', 'limits'],
   summary: 'Show what an organization may use, and uses',
@@ -74,8 +94,8 @@ const limits: Command = {
     context.out.result(answer, () =>
       context.out.table(
         ['LIMIT', 'USED', 'MOST'],
-        Object.entries(answer.limits).map(([name, most]) => [
-          ...[name, String((answer.usage as Record<string, number>)[name] ?? 0), String(most)],
+        limitRows.map(({ name, label, format = String }) => [
+          ...[label, format(answer.usage[name]), format(answer.limits[name])],
         ]),
       ),
     )

@@ -29,7 +29,7 @@ const listPorts: Command = {
       context.out.table(
         ['PORT', 'ADDRESS', 'AGE'],
         ports.map(({ port, url, createdAt }) => [String(port), url ?? '–', formatAge(createdAt)]),
-        { empty: 'No port is exposed. Expose one: dock port expose DOCK PORT' },
+        { needed: [0, 1], empty: 'No port is exposed. Expose one: dock port expose DOCK PORT' },
       ),
     )
   },

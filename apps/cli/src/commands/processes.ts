@@ -42,7 +42,7 @@ export const ps: Command = {
           formatBytes(each.stdout.endOffset + (each.stderr?.endOffset ?? 0)),
           each.command,
         ]),
-        { empty: 'No process runs, and none has ended lately.' },
+        { empty: 'No process runs, and none has ended lately.', text: [4] },
       ),
     )
   },
@@ -109,6 +109,7 @@ export const stats: Command = {
           row('received', ({ rxBytes }) => formatBytes(rxBytes)),
           row('sent', ({ txBytes }) => formatBytes(txBytes)),
         ],
+        { needed: [0, 1, 2, 3] },
       )
     })
   },

@@ -3,46 +3,19 @@ import { createWriteStream } from 'node:fs'
 import { lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Client, Snapshot } from '@dock/sdk'
-import { dockByName, findDock } from '../docks/find-dock.ts'
-import { isId } from '../docks/pick.ts'
+import type { Client } from '@dock/sdk'
+import { findDock } from '../docks/find-dock.ts'
+import { findSnapshot, snapshotsOf } from '../docks/find-snapshot.ts'
+import { absoluteInDock } from '../docks/place.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
-import { LocalError, notFound } from '../program/failures.ts'
+import { LocalError } from '../program/failures.ts'
 import { collectOutput } from '../remote/collect-output.ts'
 import { dockArgument } from './docks.ts'
 
 const snapshotArgument: Argument = { name: 'SNAPSHOT', kind: 'dock' }
-const explained = 'SNAPSHOT is the id of a Snapshot, or a Dock: its latest one.'
-
-const allOf = async (client: Client, id: string): Promise<Snapshot[]> => {
-  const all: Snapshot[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.call('listDockSnapshots', { params: { id }, query: { limit: 100, cursor } })
-    all.push(...page.snapshots)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return all
-}
-
-/** Returns the id of the Snapshot that is named. */
-const findSnapshot = async (client: Client, text: string): Promise<string> => {
-  if (isId(text)) {
-    const isDock = await client.call('readDock', { params: { id: text } }).then(
-      () => true,
-      () => false,
-    )
-    if (!isDock) return text
-  }
-  const dock = await dockByName(client, text)
-  const latest = await client.call('readLatestSnapshot', { params: { id: dock.id } })
-  if (!latest)
-    throw notFound(
-      `${dock.name ?? dock.id} has no Snapshot. A stop makes one: dock stop ${dock.name ?? dock.id}`,
-    )
-  return latest.id
-}
+const explained =
+  'SNAPSHOT is the id of a Snapshot or the beginning of it, or a Dock: its latest one. A path without / at the start is in /home/user/work.'
 
 const list: Command = {
   path: ['snapshot', 'ls'],
@@ -50,7 +23,7 @@ const list: Command = {
   args: [dockArgument],
   async run(context, input) {
     const dock = await findDock(context, input.optional('DOCK'))
-    const snapshots = await context.out.wait('Listing', allOf(await context.client(), dock.id))
+    const snapshots = await context.out.wait('Listing', snapshotsOf(await context.client(), dock.id))
     context.out.result(snapshots, () =>
       context.out.table(
         ['ID', 'STATE', 'SIZE', 'AGE'],
@@ -75,10 +48,8 @@ const tree: Command = {
     const client = await context.client()
     const id = await findSnapshot(client, input.arg('SNAPSHOT'))
     const whole = await context.out.wait('Listing', client.call('readSnapshotTree', { params: { id } }))
-    const folder = (input.optional('FOLDER') ?? '').replace(/^\/+|\/+$/g, '')
-    const files = whole.files.filter(
-      ({ path }) => folder === '' || `${path.replace(/^\/+/, '')}/`.startsWith(`${folder}/`),
-    )
+    const folder = absoluteInDock(input.optional('FOLDER') ?? '/').replace(/\/$/, '')
+    const files = whole.files.filter(({ path }) => `${path}/`.startsWith(`${folder}/`))
     context.out.result({ ...whole, files }, () =>
       context.out.table(
         ['PATH', 'SIZE'],
@@ -103,12 +74,13 @@ const cat: Command = {
   details: explained,
   args: [snapshotArgument, pathArgument],
   async run(context, input) {
-    const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), input.arg('PATH'))
+    const path = absoluteInDock(input.arg('PATH'))
+    const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), path)
     if (!context.out.isJson) return pipeline(body, process.stdout, { end: false })
     const { sinks, texts } = collectOutput()
     for await (const chunk of body) sinks.stdout.write(chunk)
     const { stdout: text, truncated } = texts()
-    context.out.result({ snapshotId: id, path: input.arg('PATH'), text, truncated }, () => undefined)
+    context.out.result({ snapshotId: id, path, text, truncated }, () => undefined)
   },
 }
 
@@ -129,7 +101,7 @@ const get: Command = {
   details: explained,
   args: [snapshotArgument, pathArgument, { name: 'FILE', kind: 'file', isOptional: true }],
   async run(context, input) {
-    const path = input.arg('PATH')
+    const path = absoluteInDock(input.arg('PATH'))
     const target = input.optional('FILE') ?? basename(path)
     if (await lstat(target).catch(() => null)) {
       if ((await lstat(target)).isSymbolicLink())

@@ -32,7 +32,7 @@ const list: Command = {
         endpoints.map((each) => [
           ...[each.name, each.url, each.events.join(' '), each.disabled ? 'disabled' : 'enabled', each.id],
         ]),
-        { ids: endpoints.map(({ id }) => id), empty: 'There is no webhook endpoint.' },
+        { ids: endpoints.map(({ id }) => id), empty: 'There is no webhook endpoint.', text: [1, 2] },
       ),
     )
   },
@@ -53,7 +53,7 @@ const deliveries: Command = {
         all.map((each) => [
           ...[each.event, String(each.status ?? '–'), each.error ?? '', formatAge(each.createdAt), each.id],
         ]),
-        { ids: all.map((each) => each.id), empty: 'Nothing was sent yet.' },
+        { ids: all.map((each) => each.id), empty: 'Nothing was sent yet.', text: [2] },
       ),
     )
   },

@@ -1,5 +1,7 @@
 /** Places in a Dock and on this computer, as `dock cp` writes them. */
 
+import { posix } from 'node:path'
+
 export type RemotePlace = {
   kind: 'remote'
   /** Undefined: the Dock of the file `.dock`. */
@@ -15,4 +17,9 @@ export function parsePlace(text: string): Place {
   if (dock === undefined || path === undefined) return { kind: 'local' }
   const absolute = path.replace(/^~(?=\/|$)/, '/home/user')
   return { kind: 'remote', dock: dock === '' ? undefined : dock, path: absolute === '' ? '.' : absolute }
+}
+
+/** Returns the absolute path in a Dock. `path` is absolute, below `~/`, or relative to the work folder. */
+export function absoluteInDock(path: string): string {
+  return posix.resolve('/home/user/work', path.replace(/^~(?=\/|$)/, '/home/user'))
 }

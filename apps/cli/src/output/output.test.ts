@@ -64,10 +64,33 @@ describe('text of others', () => {
 })
 
 describe('a table', () => {
-  it('fits the width', () => {
-    const lines = tableLines(['NAME', 'ID'], [['a'.repeat(50), 'b'.repeat(30)]], { width: 40 })
-    expect(lines.map(widthOf).every((width) => width <= 40)).toBe(true)
-    expect(lines[1]).toContain('…')
+  const headings = ['NAME', 'STATE', 'IMAGE', 'COMMAND', 'ID']
+  const row = ['a-name-of-20-letters', 'Running', 'debian-13', 'c'.repeat(80), 'i'.repeat(36)]
+  it('fits the width: text is shortened, then columns are left out from the right', () => {
+    const at = (width: number): string[] => tableLines(headings, [row], { width, text: [3] })
+    for (const width of [60, 80, 100, 120]) {
+      expect(Math.max(...at(width).map(widthOf))).toBeLessThanOrEqual(width)
+      expect(at(width)[1]).toContain('a-name-of-20-letters  Running')
+    }
+    expect(at(60)).toEqual([
+      'NAME                  STATE    IMAGE      COMMAND',
+      'a-name-of-20-letters  Running  debian-13  ccccccccccccccccc…',
+    ])
+    expect(at(20)).toEqual(['NAME', 'a-name-of-20-letters'])
+  })
+
+  it('never shortens what the next command needs, and lets one long name push its own row alone', () => {
+    const long = 'n'.repeat(90)
+    expect(
+      tableLines(
+        ['NAME', 'STATE', 'ID'],
+        [
+          [long, 'Running', '1'],
+          ['web', 'Failed', '2'],
+        ],
+        { width: 60 },
+      ),
+    ).toEqual([`${'NAME'.padEnd(36)}  STATE    ID`, `${long}  Running  1`, `${'web'.padEnd(36)}  Failed   2`])
   })
 
   it('is not cut when it is no terminal, and counts wide characters', () => {

@@ -3,7 +3,7 @@ import { cleanJson, cleanText } from './clean-text.ts'
 import { type ColourName, colour, hasColours } from './colours.ts'
 import type { Sink } from './sink.ts'
 import { StatusLine } from './status-line.ts'
-import { tableLines } from './table.ts'
+import { type Fit, tableLines } from './table.ts'
 import { transferLine } from './transfer-bar.ts'
 
 export type OutputOptions = {
@@ -50,7 +50,12 @@ export class Output {
   table(
     headings: readonly string[],
     rows: readonly (readonly string[])[],
-    { ids, empty, colours }: { ids?: readonly string[]; empty?: string; colours?: Colours } = {},
+    {
+      ids,
+      empty,
+      colours,
+      ...fit
+    }: { ids?: readonly string[]; empty?: string; colours?: Colours } & Fit = {},
   ): void {
     if (this.isQuiet) {
       for (const id of ids ?? rows.map((row) => row[0] ?? '')) this.line(id)
@@ -67,7 +72,7 @@ export class Output {
       const name = colours?.(rows[row]?.[column] ?? '', column)
       return name ? colour(name, text) : text
     }
-    for (const line of tableLines(headings, rows, { width, paint })) this.stdout.write(`${line}\n`)
+    for (const line of tableLines(headings, rows, { width, paint, ...fit })) this.stdout.write(`${line}\n`)
   }
 
   /** Prints names and values, one pair a line. */

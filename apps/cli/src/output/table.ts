@@ -33,30 +33,66 @@ export function shortened(text: string, width: number): string {
 }
 
 const gap = '  '
-const leastWidth = 6
+const leastWidth = 12
+/** Space that one long name takes from the other rows. An id fits. */
+const neededWidth = 36
 
-/** Narrows the widest columns until the row fits. */
-const fitted = (natural: readonly number[], width: number): number[] => {
-  const widths = [...natural]
-  const total = (): number => widths.reduce((sum, each) => sum + each, 0) + gap.length * (widths.length - 1)
-  while (total() > width) {
-    const most = Math.max(...widths)
-    if (most <= leastWidth) break
-    widths[widths.indexOf(most)] = most - 1
+export type Fit = {
+  /** Columns that are needed for the next command: never left out, never shortened. Default: the first. */
+  needed?: readonly number[]
+  /** Columns of free text: shortened before another column is left out. */
+  text?: readonly number[]
+}
+
+/**
+ * Returns the columns that are shown, with their widths. On a terminal that is too narrow, text is shortened, and then
+ * columns are left out from the right. What is needed stays whole: a line that is still too long is wrapped.
+ */
+const fitted = (
+  whole: readonly number[],
+  width: number,
+  { needed = [0], text = [] }: Fit,
+): { column: number; cells: number }[] => {
+  const natural = whole.map((cells, column) =>
+    needed.includes(column) && cells > neededWidth
+      ? Math.min(cells, Math.max(neededWidth, Math.floor(width / 2)))
+      : cells,
+  )
+  const least = natural.map((cells, column) => (text.includes(column) ? Math.min(cells, leastWidth) : cells))
+  const total = (columns: readonly number[], widths: readonly number[]): number =>
+    columns.reduce((sum, column) => sum + widths[column]!, 0) + gap.length * (columns.length - 1)
+  let columns = natural.map((_, column) => column)
+  while (total(columns, least) > width) {
+    const last = columns.findLast((column) => !needed.includes(column) && !text.includes(column))
+    const dropped = last ?? columns.findLast((column) => !needed.includes(column))
+    if (dropped === undefined) break
+    columns = columns.filter((column) => column !== dropped)
   }
-  return widths
+  const widths = [...natural]
+  for (;;) {
+    const widest = columns
+      .filter((column) => text.includes(column) && widths[column]! > least[column]!)
+      .reduce((most, column) => (most < 0 || widths[column]! > widths[most]! ? column : most), -1)
+    if (widest < 0 || total(columns, widths) <= width) break
+    widths[widest] = widths[widest]! - 1
+  }
+  return columns.map((column) => ({ column, cells: widths[column]! }))
 }
 
 export type Paint = (text: string, column: number, row: number) => string
 
 /**
  * Returns the lines of a table. `paint` colours a finished cell; row -1 is the headings. Without `width` nothing is
- * shortened.
+ * shortened or left out.
  */
 export function tableLines(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  { width = Number.POSITIVE_INFINITY, paint = (text) => text }: { width?: number; paint?: Paint } = {},
+  {
+    width = Number.POSITIVE_INFINITY,
+    paint = (text) => text,
+    ...fit
+  }: { width?: number; paint?: Paint } & Fit = {},
 ): string[] {
   const clean = rows.map((row) => row.map(cleanText))
   const all = [headings, ...clean]
@@ -64,13 +100,13 @@ export function tableLines(
     // Not Math.max of all: a Snapshot may have more files than a function takes arguments.
     all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0),
   )
-  const widths = fitted(natural, width)
+  const shown = fitted(natural, width, fit)
   return all.map((row, at) =>
-    row
-      .map((cell, column) => {
-        const text = shortened(cell, widths[column]!)
-        const isLast = column === row.length - 1
-        const padding = isLast ? '' : ' '.repeat(Math.max(0, widths[column]! - widthOf(text)))
+    shown
+      .map(({ column, cells }, place) => {
+        const cell = row[column] ?? ''
+        const text = (fit.needed ?? [0]).includes(column) ? cell : shortened(cell, cells)
+        const padding = place === shown.length - 1 ? '' : ' '.repeat(Math.max(0, cells - widthOf(text)))
         return paint(text, column, at - 1) + padding
       })
       .join(gap)

@@ -10,6 +10,8 @@ export const exitCodes = {
   notFound: 5,
   conflict: 6,
   capacity: 7,
+  /** The Dock was made and is kept, but its setup failed. */
+  setup: 8,
   /** The service failed around a command that was to run, or runs, in a Dock. */
   service: 255,
 } as const
@@ -21,6 +23,7 @@ const byCode: Readonly<Record<string, number>> = {
   base_image_unavailable: exitCodes.capacity,
   image_unavailable: exitCodes.capacity,
   concurrency_exceeded: exitCodes.capacity,
+  setup_failed: exitCodes.setup,
   exec_busy: exitCodes.conflict,
   rate_limited: exitCodes.conflict,
   session_required: exitCodes.signIn,

@@ -1,6 +1,7 @@
 /** Says what to do about a Dock that is not running. */
 import { type Client, ConflictError, type DockInfo, hasCode } from '@dock/sdk'
 import { nameOf } from '../docks/find-dock.ts'
+import { wordOf } from '../docks/words.ts'
 
 /** Does the work. If it fails because the Dock does not run, the error names the command that helps. */
 export async function explainStopped<T>(client: Client, info: DockInfo, work: () => Promise<T>): Promise<T> {
@@ -15,7 +16,7 @@ export async function explainStopped<T>(client: Client, info: DockInfo, work: ()
       ...(['dock_not_running', 409] as const),
       isStopped
         ? `${name} is stopped. Resume it: dock resume ${name}`
-        : `${name} is not ready: its state is ${state}. See: dock show ${name}`,
+        : `${name} does not take commands: it is ${wordOf(state).toLowerCase()}. See: dock show ${name}`,
     )
   }
 }
