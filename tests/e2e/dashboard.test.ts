@@ -75,7 +75,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('heading', { name: 'This Dock is stopped' }).waitFor()
     await page.getByRole('link', { name: 'Timeline' }).click()
-    await page.getByText(/ready → archiving|running → archiving/).waitFor()
+    await page.getByText(/Running → Stopping/).waitFor()
     const parts = page.getByRole('navigation', { name: 'Parts of the Dock' })
     await parts.getByRole('link', { name: 'Snapshots' }).click()
     await page.getByRole('checkbox', { name: 'Choose the Snapshot', disabled: false }).first().waitFor()

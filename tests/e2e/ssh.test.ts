@@ -254,7 +254,7 @@ it('resumes an archived Dock for a shell in a terminal, and for nothing else', a
   await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
   await untilState(server, dock.id, ['archived'])
   const refused = await ssh('true')
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is archived\. Resume it/)])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is stopped\. Resume it/)])
   const args = [...client.options(), '-tt', '-l', name, '127.0.0.1']
   const shell = await client.run('ssh', args, 'cat note; exit 5\n')
   expect(shell.stdout + shell.stderr).toMatch(/is ready after/)

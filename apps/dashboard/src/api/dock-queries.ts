@@ -1,4 +1,5 @@
 /** What the pages of Docks read beside the Dock itself. */
+import type { DockInfo } from '@dock/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 
@@ -8,6 +9,14 @@ export function listedDockQuery(id: string) {
     queryKey: ['dock', 'listed', id],
     queryFn: async ({ signal }) =>
       (await api.call('searchDocks', { query: { q: id, limit: 1 }, signal })).docks[0] ?? null,
+  })
+}
+
+/** Why the Dock stopped. `changedAt` is part of the key, so that each new state is asked about. */
+export function lastStopQuery({ id, stateChangedAt }: Pick<DockInfo, 'id' | 'stateChangedAt'>) {
+  return queryOptions({
+    queryKey: ['dock', 'last-stop', id, stateChangedAt],
+    queryFn: async ({ signal }) => (await api.call('readDockLastStop', { params: { id }, signal })).lastStop,
   })
 }
 

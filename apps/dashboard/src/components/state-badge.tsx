@@ -1,4 +1,5 @@
 import type { DockInfo } from '@dock/sdk'
+import { wordOf } from '../lib/dock-states.ts'
 
 type DockState = DockInfo['state']
 
@@ -8,7 +9,7 @@ const colors: Record<DockState, string> = {
   cloning: 'text-wait',
   ready: 'text-good',
   running: 'text-good',
-  idle: 'text-good',
+  idle: 'text-muted',
   archiving: 'text-wait',
   archived: 'text-muted',
   unreachable: 'text-bad',
@@ -22,7 +23,7 @@ export function StateBadge({ state }: { state: DockState }) {
       <svg viewBox="0 0 8 8" className="size-2" aria-hidden="true">
         <circle cx="4" cy="4" r="4" fill="currentColor" />
       </svg>
-      {state}
+      {wordOf(state)}
     </span>
   )
 }

@@ -35,7 +35,7 @@ export function yours(): ShownPage[] {
       ],
     },
     { name: 'account-unconfirmed', as: 'unconfirmed', path: '/account', shows: 'Confirm your address.' },
-    { name: 'inbox', as: 'admin', path: '/inbox', shows: 'needs attention' },
+    { name: 'inbox', as: 'admin', path: '/inbox', shows: 'has failed' },
     { name: 'inbox-empty', as: 'founder', path: '/inbox', shows: 'Nothing happened' },
     {
       ...{ name: 'inbox-newcomer', as: 'newcomer', path: '/inbox?tab=preferences' },

@@ -2,7 +2,7 @@
  * Finds the Dock that a session is for. An archived Dock is resumed for a person at a terminal only. Everything else is
  * refused, so that an editor that reconnects again and again never wakes a Dock that somebody has stopped.
  */
-import { accessTerms, isReadyDockState, routes, ServiceError } from '@dock/contract'
+import { accessTerms, dockWords, isReadyDockState, routes, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type Caller, createVisitor } from '../../modules/accounts/index.ts'
 import { type DockRow, requireExecAccess, resumeDock } from '../../modules/docks/index.ts'
@@ -40,11 +40,13 @@ export async function requireReadyDock(context: SshContext, entrance: Entrance):
   throw new SessionRefused(explainState(context, entrance, dock))
 }
 
+const wordOf = ({ state }: DockRow): string => dockWords[state].toLowerCase()
+
 const explainState = ({ address }: SshContext, { userName }: Entrance, dock: DockRow): string => {
-  if (dock.state !== 'archived') return `'${dock.name}' is not running (${dock.state}). Try again later.`
+  if (dock.state !== 'archived') return `'${dock.name}' is ${wordOf(dock)}. Try again later.`
   const port = address.port === 22 ? '' : `-p ${address.port} `
   return (
-    `'${dock.name}' is archived. Resume it with a shell (ssh ${port}${userName}@${address.host}) ` +
+    `'${dock.name}' is stopped. Resume it with a shell (ssh ${port}${userName}@${address.host}) ` +
     `or with POST /v1/docks/${dock.id}/resume, then connect again.`
   )
 }
@@ -73,7 +75,7 @@ export async function resumeForShell(
       return dock
     }
     if (dock.state === 'archived') {
-      if (!resuming) say(`'${dock.name}' is archived. Resuming it.`)
+      if (!resuming) say(`'${dock.name}' is stopped. Resuming it.`)
       resuming ??= resume(context, entrance, dock).catch((error: unknown) => {
         failure = error
       })
@@ -82,8 +84,9 @@ export async function resumeForShell(
       continue
     }
     if (!startingStates.has(dock.state)) throw new SessionRefused(explainState(context, entrance, dock))
-    if (shown !== dock.state) say(`'${dock.name}' is ${dock.state}.`)
-    shown = dock.state
+    const word = wordOf(dock)
+    if (shown !== word) say(`'${dock.name}' is ${word}.`)
+    shown = word
     await pause(clock)
   }
   throw new SessionRefused('The Dock did not become ready in time.')

@@ -16,13 +16,13 @@ const toldOf = (state: DockInfo['state'], need: string): Told => {
       }
     case 'error':
       return {
-        title: 'This Dock needs you',
-        text: 'It could not be started, or ended too often. The timeline says why. Stop it to save its disk as a Snapshot, then resume it.',
+        title: 'This Dock has failed',
+        text: 'Stop it to save its disk as a Snapshot, then resume it.',
         link: { tab: 'timeline', label: 'What happened' },
       }
     case 'unreachable':
       return {
-        title: 'The host of this Dock does not answer',
+        title: 'This Dock is unreachable',
         text: 'Its disk stays where it is. The Dock goes on when its host is back, and is not started elsewhere.',
         link: { tab: 'timeline', label: 'What happened' },
       }

@@ -12,6 +12,7 @@ import { visibleLines, visibleName } from '../../lib/visible-text.ts'
 import { ConnectTab } from './connect-tab.tsx'
 import { DockActions } from './dock-actions.tsx'
 import { type DockTab, dockTabs } from './dock-tabs.ts'
+import { LastStop } from './last-stop.tsx'
 import { PortsTab } from './ports-tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 
@@ -29,6 +30,9 @@ const SnapshotList = laterPart(async () => (await import('../snapshots/snapshot-
   waiting,
 })
 const OverviewTab = laterPart(async () => (await import('./overview-tab.tsx')).OverviewTab, { waiting })
+
+/** States of a Dock that says why it is in them. */
+const saysWhy: ReadonlySet<string> = new Set(['archiving', 'archived', 'error', 'unreachable'])
 
 const names: Record<DockTab, string> = {
   terminal: 'Terminal',
@@ -73,9 +77,10 @@ export function DockPage() {
       actions={<DockActions dock={dock} />}
     >
       {error && <ErrorAlert error={error} />}
+      {saysWhy.has(dock.state) && <LastStop dock={dock} />}
       {dock.setupStatus === 'failed' && (
         <Notice tone="wait">
-          <p className="m-0">The Dock is on, but its setup is not complete. Finish it in a terminal.</p>
+          <p className="m-0">The Dock runs, but its setup is not complete. Finish it in a terminal.</p>
           {dock.setupError !== null && (
             <p className="m-0 whitespace-pre-wrap break-words font-mono text-xs">
               {visibleLines(dock.setupError)}

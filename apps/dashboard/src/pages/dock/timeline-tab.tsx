@@ -4,6 +4,7 @@ import { timelineQuery } from '../../api/dock-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { wordOf } from '../../lib/dock-states.ts'
 
 const reasons: Readonly<Record<string, string>> = {
   create: 'created the Dock',
@@ -40,6 +41,12 @@ const describe = (entry: TimelineEntry): string => {
   return `${entry.by.name}: ${reasons[entry.why] ?? entry.why.replaceAll('_', ' ')}`
 }
 
+/** A change between two states of one word has both words once. */
+const changeOf = ({ fromState, toState }: TimelineEntry): string => {
+  const words = [fromState === null ? 'New' : wordOf(fromState), toState === null ? '' : wordOf(toState)]
+  return words[0] === words[1] ? words[0]! : words.join(' → ')
+}
+
 /** Who or what changed the Dock, and why. */
 export function TimelineTab({ dockId }: { dockId: string }) {
   const { data, error } = useQuery(timelineQuery(dockId))
@@ -61,7 +68,7 @@ export function TimelineTab({ dockId }: { dockId: string }) {
               <span
                 className={`block text-xs ${entry.toState === 'error' || entry.toState === 'unreachable' ? 'text-bad' : 'text-muted'}`}
               >
-                {entry.fromState ?? 'new'} → {entry.toState}, through {entry.through}
+                {changeOf(entry)}, through {entry.through}
               </span>
             )}
           </span>

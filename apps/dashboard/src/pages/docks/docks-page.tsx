@@ -13,6 +13,7 @@ import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Segments } from '../../components/tabs.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
+import { wordOf } from '../../lib/dock-states.ts'
 import { DockList } from './dock-list.tsx'
 import { NewDockButton } from './new-dock-button.tsx'
 
@@ -22,9 +23,10 @@ const route = getRouteApi('/shell/')
 
 const filters = [
   { label: 'All', value: '' },
-  { label: 'On', value: readyDockStates.join(',') },
-  { label: 'Archived', value: 'archived' },
-  { label: 'In trouble', value: 'error,unreachable' },
+  // A Dock that sleeps runs, and takes commands.
+  { label: wordOf('running'), value: readyDockStates.join(',') },
+  { label: wordOf('archived'), value: 'archived' },
+  { label: `${wordOf('error')} or ${wordOf('unreachable').toLowerCase()}`, value: 'error,unreachable' },
 ] as const
 
 const searchAfterMs = 150

@@ -5,7 +5,7 @@ export const alertTexts: Readonly<
   Record<NotificationPreference['type'], Readonly<{ title: string; text: string }>>
 > = {
   stopped_responding: {
-    title: 'A Dock stopped responding',
+    title: 'A Dock is unreachable',
     text: 'The host of a running Dock went silent, or its machine ended.',
   },
   stop_refused: {

@@ -68,7 +68,7 @@ export function RetentionPage() {
         />
       </div>
       <p className="m-0 text-sm">
-        Turning it on deletes all archived Docks of {organization?.name}, with their Snapshots, and all its
+        Turning it on deletes all stopped Docks of {organization?.name}, with their Snapshots, and all its
         Templates. Docks that are on keep running until they stop. Turning it off brings nothing back.
       </p>
       <div className="flex flex-wrap items-center gap-3">
@@ -85,7 +85,7 @@ export function RetentionPage() {
       </div>
       <ConfirmDialog
         title="Turn zero data retention on?"
-        description={`All archived Docks of ${organization?.name ?? 'the organization'}, their Snapshots and all Templates are deleted now. This cannot be undone.`}
+        description={`All stopped Docks of ${organization?.name ?? 'the organization'}, their Snapshots and all Templates are deleted now. This cannot be undone.`}
         name={retentionConfirmation}
         action="Delete and turn on"
         open={asks}
