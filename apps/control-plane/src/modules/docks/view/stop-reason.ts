@@ -25,7 +25,7 @@ const reasonOfStop = ({ by, through, disk }: RecordedStop['cause']): DockStopRea
   return disk === 'nothing_saved' ? 'forced' : 'requested'
 }
 
-/** Records of before `held` was kept come from a recovery that failed. */
+/** Earlier records, without `held`, come from a recovery that failed. */
 const reasonOfLoss = (held: HeldWhy | undefined, ranOutOfMemory: boolean): DockStopReason => {
   switch (held) {
     case 'died_too_often':
