@@ -132,6 +132,10 @@ class ChangeMemberRoleBody(TypedDict):
     role: Role
 
 
+class ChangePortBody(TypedDict):
+    host: Literal['local', 'public']
+
+
 class CloseAccountResult(TypedDict):
     closed: Literal[True]
     purgeAt: str
@@ -1038,6 +1042,11 @@ class PortEntry(TypedDict):
     port: int
     url: str | None
     createdAt: str
+
+
+class PortSettings(TypedDict):
+    port: int
+    host: Literal['local', 'public']
 
 
 class PortsDomain(TypedDict):

@@ -14,6 +14,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   resizeDockProcess: () => ({ cols: 80, rows: 24 }),
   signalDockProcess: () => ({ signal: 'TERM' }),
   exposePort: () => ({ port: 8080 }),
+  changePort: () => ({ host: 'public' }),
   createTemplate: ({ dockId }) => ({ dockId, name: 'template' }),
   createEnvironment: ({ organizationId }) => ({ organizationId, name: 'another' }),
   addEnvironmentRepository: () => ({ provider: 'github', repositoryId: '1', fullName: 'owner/name' }),

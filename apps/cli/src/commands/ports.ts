@@ -39,11 +39,22 @@ const expose: Command = {
   path: ['port', 'expose'],
   summary: 'Expose a port of a Dock at a public address',
   args: [requiredDock, portArgument],
+  flags: [
+    {
+      name: 'host',
+      value: 'HOST',
+      choices: ['local', 'public'],
+      about: 'what the program sees as Host: localhost and the port, at first, or the public name',
+    },
+  ],
   async run(context, input) {
     const port = portOf(input.arg('PORT'))
+    const host = input.text('host')
     const info = await findDock(context, input.arg('DOCK'))
     const dock = new Dock(await context.client(), info)
     const entry = await explainStopped(dock.client, info, () => dock.port(port))
+    if (host === 'local' || host === 'public')
+      await dock.client.call('changePort', { params: { id: info.id, port }, body: { host } })
     context.out.result(entry, () => context.out.line(entry.url ?? `Port ${port} is exposed.`))
   },
 }

@@ -77,6 +77,9 @@ export type TerminalTicket = z.output<typeof terminalTicket>
 export const portEntry = z.strictObject({ port: integer, url: z.string().nullable(), createdAt: timestamp })
 export type PortEntry = z.output<typeof portEntry>
 
+export const portSettings = z.strictObject({ port: integer, host: z.enum(['local', 'public']) })
+export type PortSettings = z.output<typeof portSettings>
+
 /** Usage of one container, as the host reports it. Its fields depend on the host. */
 export const containerSample = z.looseObject({})
 

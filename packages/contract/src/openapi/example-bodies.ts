@@ -41,6 +41,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   CreateWorkspaceBody: { name: 'Research' },
   EraseAccountBody: { confirmation: 'erase my account data' },
   ExecInDockBody: { command: 'uname', timeoutSeconds: 30 },
+  ChangePortBody: { host: 'public' },
   ExposePortBody: { port: 3000 },
   InviteMemberBody: { email: 'kim@acme.example', role: 'member' },
   LinkRepositoriesBody: { workspaceId: ids.workspace, selection: 'Zq8…', repositoryIds: [412345678] },

@@ -225,6 +225,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
     to: '/home/user/work/b.txt',
     isFolder: false,
   },
+  PortSettings: { port: 3000, host: 'local' },
   PortEntry: { port: 3000, url: 'https://3000-api-tests.docks.example', createdAt: times.createdAt },
   ProcessDone: { done: true },
   ProcessInput: { offset: 6 },

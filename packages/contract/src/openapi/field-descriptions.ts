@@ -124,6 +124,7 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
     mode: 'Permission bits in four octal digits.',
     target: 'Where a link points to.',
   },
+  PortSettings: { host: 'What the program sees: `localhost` with the port, or the public name.' },
   PortEntry: { url: '`null` if hosted ports are off.' },
   CreatedApiKey: { apiKey: 'The key itself. It is shown only here.' },
   ApiKey: {

@@ -1,7 +1,14 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { dockStats, execResult, portEntry, statsWindow, terminalTicket } from '../objects/docks.ts'
+import {
+  dockStats,
+  execResult,
+  portEntry,
+  portSettings,
+  statsWindow,
+  terminalTicket,
+} from '../objects/docks.ts'
 import { route } from '../route.ts'
 import { variables } from '../variables.ts'
 import { dockParams } from './docks.ts'
@@ -156,6 +163,22 @@ export const dockAccessRoutes = {
       'ports_unavailable',
     ],
     notFound: 'dock_not_found',
+  }),
+  changePort: route({
+    method: 'PATCH',
+    path: '/v1/docks/:id/ports/:port',
+    summary: 'Set which Host the program on an exposed port sees',
+    description:
+      '`local`, the default, is `localhost` with the port, which development servers accept; `X-Forwarded-Host` has the public name. `public` keeps the public name.',
+    extension: true,
+    tag: 'Docks',
+    access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
+    params: z.object({ id: field.uuid, port: field.queryInteger(limits.ports.min, limits.ports.max) }),
+    body: z.strictObject({ host: portSettings.shape.host }),
+    response: portSettings,
+    errors: ['validation_error', 'dock_not_found', 'environment_secrets_admin_only', 'port_not_found'],
+    notFound: 'dock_not_found',
+    paramNotFound: { port: 'port_not_found' },
   }),
   unexposePort: route({
     method: 'DELETE',

@@ -13,6 +13,7 @@ export const routeTable = {
   connectTerminal: 'GET /v1/docks/:id/terminal w',
   listPorts: 'GET /v1/docks/:id/ports',
   exposePort: 'POST /v1/docks/:id/ports',
+  changePort: 'PATCH /v1/docks/:id/ports/:port',
   unexposePort: 'DELETE /v1/docks/:id/ports/:port',
   readDockStats: 'GET /v1/docks/:id/stats',
   readDockLastStop: 'GET /v1/docks/:id/last-stop',

@@ -804,6 +804,11 @@ export type PortEntry = {
   createdAt: string
 }
 
+export type PortSettings = {
+  port: number
+  host: "local" | "public"
+}
+
 export type PortsDomain = {
   domain: string
 }
@@ -1485,6 +1490,20 @@ export type RouteTypes = {
       }
     } & RequestOptions
     response: PortEntry
+  }
+  /** Set which Host the program on an exposed port sees. */
+  changePort: {
+    request: {
+      params: {
+        id: string
+        port: number
+      }
+      query?: never
+      body: {
+        host: "local" | "public"
+      }
+    } & RequestOptions
+    response: PortSettings
   }
   /** Stop exposing a port. */
   unexposePort: {

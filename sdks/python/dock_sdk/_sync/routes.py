@@ -76,6 +76,11 @@ class Client(ClientCore):
         result: models.PortEntry = self._call(Call("POST", "/v1/docks/{id}/ports", params={"id": id}, body=body, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def change_port(self, id: str, port: int, body: models.ChangePortBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.PortSettings:
+        """Set which Host the program on an exposed port sees."""
+        result: models.PortSettings = self._call(Call("PATCH", "/v1/docks/{id}/ports/{port}", params={"id": id, "port": port}, body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     def unexpose_port(self, id: str, port: int, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Deleted:
         """Stop exposing a port."""
         result: models.Deleted = self._call(Call("DELETE", "/v1/docks/{id}/ports/{port}", params={"id": id, "port": port}, headers={**(headers or {})}, timeout=timeout))

@@ -23,6 +23,7 @@ export const accessTriggers: Triggers<
   | 'connectTerminal'
   | 'listPorts'
   | 'exposePort'
+  | 'changePort'
   | 'unexposePort'
   | 'readDockStats'
   | 'readDockLastStop'
@@ -113,6 +114,16 @@ export const accessTriggers: Triggers<
     },
     ports_unavailable: async (fixture) =>
       fixture.ask('POST', `/v1/docks/${await dock(fixture)}/ports`, { port: 80 }),
+  },
+  changePort: {
+    validation_error: async (fixture) =>
+      fixture.ask('PATCH', `/v1/docks/${await dock(fixture)}/ports/80`, { host: 'other' }),
+    dock_not_found: isAbsent('PATCH', '/ports/80', { host: 'public' }),
+    environment_secrets_admin_only: isBarred((fixture, id, as) =>
+      fixture.ask('PATCH', `/v1/docks/${id}/ports/80`, { host: 'public' }, { as }),
+    ),
+    port_not_found: async (fixture) =>
+      fixture.ask('PATCH', `/v1/docks/${await dock(fixture)}/ports/80`, { host: 'public' }),
   },
   unexposePort: {
     dock_not_found: isAbsent('DELETE', '/ports/80'),

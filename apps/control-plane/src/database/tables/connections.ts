@@ -18,5 +18,6 @@ export type ConnectionTables = {
     port: number
     label: string
     created_at: Date
+    keeps_host: Generated<boolean>
   }
 }

@@ -31,6 +31,7 @@ beforeEach(async () => {
     state: 'ready',
     generation: 1,
     hostId: 'h',
+    keepsHost: false,
   })
   const precedence = new Precedence()
   gateway = createPortGateway({

@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isReadyDockState } from '@dock/contract'
 import {
   destroySoon,
   type Logger,
@@ -19,8 +18,9 @@ import { type HostConnections, HostRefused, HostUnreachable } from '../../module
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
+import { localHost, restorePublicHost } from './local-host.ts'
 import { OpenStreams } from './open-streams.ts'
-import { type Problem, problemAnswer, problems } from './problem-page.ts'
+import { type Problem, problemAnswer, problemOfState, problems } from './problem-page.ts'
 import { cleanRequestHeaders } from './request-headers.ts'
 import { cleanReason, cleanResponseHeaders, hasClearEnd, isFinalStatus } from './response-headers.ts'
 
@@ -35,7 +35,8 @@ export type PortGateway = {
   close(): void
 }
 
-type Target = { label: string; options: ProxyServerOptions }
+/** `localHost` is the host that the program sees, if it is not the public one. */
+type Target = { label: string; localHost: string | undefined; options: ProxyServerOptions }
 
 /** Safe methods: with no body, such a request can be sent a second time without an effect. */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -109,6 +110,7 @@ export function createPortGateway(parts: {
     if (!isFinalStatus(answer.statusCode) || !hasClearEnd(answer)) return refuse(request, response, answer)
     cleanReason(answer)
     cleanResponseHeaders(answer.headers, false)
+    restorePublicHost(answer.headers, request.headers)
     // RFC 9112, section 6.2: such a response has neither a body nor a length.
     if (answer.statusCode === 204) delete answer.headers['content-length']
     // From here on, the header controls the client's connection instead of the Dock's. Without chunks and a length, only
@@ -137,6 +139,7 @@ export function createPortGateway(parts: {
       if (!isFinalStatus(answer.statusCode)) answer.statusCode = problems.badResponse.status
       cleanReason(answer)
       cleanResponseHeaders(answer.headers, false)
+      restorePublicHost(answer.headers, request.headers)
     })
   })
 
@@ -153,17 +156,23 @@ export function createPortGateway(parts: {
     })
     if (route && 'title' in route) return route
     if (route?.port !== name.port) return problems.unknown
-    const { hostId, state, port, label } = route
-    if (state === 'unreachable') return problems.unreachable
-    if (!isReadyDockState(state) || hostId === null) return problems.stopped
-    return { label, options: { target: { protocol: 'http:', host: hostOf(route, hostId), port }, agent } }
+    const { hostId, state, port, label, keepsHost } = route
+    const problem = problemOfState(state)
+    if (problem) return problem
+    if (hostId === null) return problems.stopped
+    return {
+      label,
+      localHost: keepsHost ? undefined : localHost(port),
+      options: { target: { protocol: 'http:', host: hostOf(route, hostId), port }, agent },
+    }
   }
 
-  const clean = (request: IncomingMessage, upgrade: 'websocket' | null): void => {
+  const clean = (request: IncomingMessage, target: Target, upgrade: 'websocket' | null): void => {
     const forwardedFor = request.headers['x-forwarded-for']
     const peer = request.socket.remoteAddress
     const clientAddress = parts.clientAddress(peer, forwardedFor === undefined ? null : String(forwardedFor))
-    cleanRequestHeaders(request.headers, { clientAddress, scheme: domain.scheme }, upgrade)
+    const { localHost } = target
+    cleanRequestHeaders(request.headers, { clientAddress, scheme: domain.scheme, localHost }, upgrade)
   }
 
   /** Returns the problem for a failure. Drops the cached route, since a stale route may be the cause. */
@@ -200,7 +209,7 @@ export function createPortGateway(parts: {
       if ('title' in target) return answerProblem(request, response, target)
       // The client disconnected during the lookup.
       if (response.destroyed) return
-      clean(request, null)
+      clean(request, target, null)
       const { label, options } = target
       open.track(label, response)
       const giveUp = (error: unknown): void => answerProblem(request, response, explain(error, label))
@@ -222,7 +231,7 @@ export function createPortGateway(parts: {
       const target = request.method === 'GET' ? await targetOf(request) : problems.badRequest
       if ('title' in target) return decline(target)
       if (socket.destroyed) return
-      clean(request, 'websocket')
+      clean(request, target, 'websocket')
       open.track(target.label, socket)
       failures.set(request, (error) => decline(explain(error, target.label)))
       await proxy.ws(request, socket as Parameters<typeof proxy.ws>[1], target.options, head)

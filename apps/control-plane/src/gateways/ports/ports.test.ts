@@ -25,6 +25,8 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const portOf = (listening: { address(): unknown }): number => (listening.address() as AddressInfo).port
+/** What the program sees as its host. */
+const inDock = (): string => `localhost:${portOf(program)}`
 const listen = async (): Promise<Server> => {
   const made = createServer((incoming, response) => {
     seen.push(incoming)
@@ -90,7 +92,7 @@ describe('a request', () => {
     expect(reply).toMatchObject({ status: 418, body: 'got text', headers: { 'x-answer': 'yes' } })
     expect(reply.headers['set-cookie']).toEqual(['a=1', 'b=2'])
     expect(seen[0]).toMatchObject({ method: 'PUT', url: '/a%20path?q=1&q=2' })
-    expect(seen[0]?.headers).toMatchObject({ host, 'x-asked': 'this', cookie: 'mine=1' })
+    expect(seen[0]?.headers).toMatchObject({ host: inDock(), 'x-asked': 'this', cookie: 'mine=1' })
   })
 
   it('carries the true client address, whatever its own forwarding headers say', async () => {
@@ -146,7 +148,11 @@ describe('a request', () => {
     expect((await replyOf(outgoing.end(body))).body).toBe('10')
     for (const name of ['x-hop', 'te', 'proxy-authorization'])
       expect(seen[0]?.headers).not.toHaveProperty(name)
-    expect(seen[0]?.headers).toMatchObject({ host, 'content-length': '10', connection: 'keep-alive' })
+    expect(seen[0]?.headers).toMatchObject({
+      host: inDock(),
+      'content-length': '10',
+      connection: 'keep-alive',
+    })
   })
 
   it('gets cookies for its own host name only, whatever domain the Dock sets', async () => {
@@ -316,6 +322,17 @@ describe('a name', () => {
     const stopped = async () => get('/', { headers: { accept: 'text/html' } })
     await expect.poll(async () => (await stopped()).status, patiently).toBe(502)
     expect((await stopped()).body).toContain('The Dock is not running')
+    const told = await get('/', { headers: { accept: 'application/json, text/plain, */*' } })
+    expect([told.status, told.headers['content-type'], JSON.parse(told.body)]).toEqual([
+      502,
+      'application/json; charset=utf-8',
+      {
+        ...{ ok: false, code: 'dock_not_running', state: 'archived' },
+        message: expect.stringContaining('Its owner resumes it'),
+      },
+    ])
+    for (const secret of [dockId, server.admin.organizationId, 'name'])
+      expect(told.body).not.toContain(secret)
     await server.call('POST', `/v1/docks/${dockId}/resume`, {})
     await expect.poll(async () => (await get('/')).status, patiently).toBe(200)
   })
@@ -401,7 +418,9 @@ describe('a WebSocket', () => {
     client.send(large)
     expect(((await once(client, 'message'))[0] as Buffer).equals(large)).toBe(true)
     expect(seen[0]?.url).toBe('/socket?a=1')
-    expect(seen[0]?.headers).toMatchObject({ host, cookie: 'own=1', 'x-forwarded-proto': 'http' })
+    expect(seen[0]?.headers).toMatchObject({
+      ...{ host: inDock(), cookie: 'own=1', 'x-forwarded-proto': 'http', 'x-forwarded-host': host },
+    })
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
     client.close()
     expect((await once(client, 'close'))[0]).toBe(1005)
@@ -453,7 +472,7 @@ describe('a WebSocket', () => {
     await server.call('DELETE', `/v1/docks/${dockId}/ports/${portOf(program)}`)
     await Promise.all(ended)
     // The connection in the Dock is closed too.
-    await expect.poll(() => left, patiently).toEqual([host, host])
+    await expect.poll(() => left, patiently).toEqual([inDock(), inDock()])
     kept.client.send('text')
     expect(String((await once(kept.client, 'message'))[0])).toBe('text')
     expect(kept.download.destroyed).toBe(false)

@@ -37,12 +37,13 @@ const withoutPlatformCookies = (header: string): string =>
     .join(';')
     .trim()
 
-export type Origin = { clientAddress: string; scheme: 'http' | 'https' }
+/** `localHost` is the host that the program sees. Undefined: the public one. */
+export type Origin = { clientAddress: string; scheme: 'http' | 'https'; localHost: string | undefined }
 
 /** Changes the headers in place, before they are copied into the request to the Dock. */
 export function cleanRequestHeaders(
   headers: IncomingHttpHeaders,
-  { clientAddress, scheme }: Origin,
+  { clientAddress, scheme, localHost }: Origin,
   upgrade: 'websocket' | null,
 ): void {
   const named = headers.connection?.toLowerCase().split(',') ?? []
@@ -62,4 +63,9 @@ export function cleanRequestHeaders(
   headers['x-forwarded-port'] = /:(\d+)$/.exec(host)?.[1] ?? (scheme === 'https' ? '443' : '80')
   headers.connection = upgrade ? 'Upgrade' : 'keep-alive'
   if (upgrade) headers.upgrade = upgrade
+  if (localHost === undefined) return
+  headers.host = localHost
+  // Servers of WebSockets compare the two. Forms keep theirs: frameworks compare it with X-Forwarded-Host.
+  if (upgrade && headers.origin?.toLowerCase() === `${scheme}://${host}`.toLowerCase())
+    headers.origin = `http://${localHost}`
 }

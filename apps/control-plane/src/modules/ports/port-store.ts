@@ -48,6 +48,18 @@ export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Dat
   )
 }
 
+/** Changes an exposed port. Returns false if it is not exposed. */
+export async function updatePortRow(
+  db: Db,
+  dock: DockOf,
+  port: number,
+  { keepsHost }: { keepsHost: boolean },
+): Promise<boolean> {
+  const result = await sql`update dock_ports set keeps_host = ${keepsHost}
+    where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port}`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
 /** Removes an exposed port. Returns false if it was not exposed. */
 export async function removePortRow(db: Db, dock: DockOf, port: number): Promise<boolean> {
   const result = await sql`delete from dock_ports
@@ -63,12 +75,15 @@ export type PortRoute = {
   state: DockState
   generation: number
   hostId: string | null
+  /** True if the program sees the public host name. Otherwise it sees `localhost`. */
+  keepsHost: boolean
 }
 
 export async function findRoute(db: Db, label: string): Promise<PortRoute | null> {
   return (
     (
-      await sql<PortRoute>`select p.label, p.port, d.id as "dockId", d.state, d.generation, d.host_id as "hostId"
+      await sql<PortRoute>`select p.label, p.port, d.id as "dockId", d.state, d.generation, d.host_id as "hostId",
+        p.keeps_host as "keepsHost"
       from dock_ports p join docks d on d.id = p.dock_id where p.label = ${label}`.execute(db)
     ).rows[0] ?? null
   )
