@@ -71,7 +71,10 @@ const start = async (dock: DockState, process: KeptProcess, request: StartKeptPr
   const { processId, stdin, timeoutMs, holdOutput = false, startLostAgain: _, ...wanted } = request
   // A later agent removes a process with this record: without a reference it cannot know whether the process runs.
   const [paths] = await Promise.all([
-    keeper.create(dockId, processId, { stdin, stderr: request.pty === undefined, holdOutput }),
+    keeper.create(dockId, processId, {
+      ...{ stdin, stderr: request.pty === undefined, holdOutput },
+      owner: dock.record?.spec?.organizationId,
+    }),
     keptRecords.write(dockId, process.record),
   ])
   const opened = await openWithPipes(dock, processId, paths, wanted)

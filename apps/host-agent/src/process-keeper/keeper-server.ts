@@ -5,7 +5,7 @@
  * - GET `/docks` → ids · DELETE `/docks/:dock`
  * - POST `/docks/:dock/left` {@link PipesOfProcess}: reads and drops what comes out of these pipes
  * - GET `/docks/:dock/processes` → {@link StreamsState} by id
- * - POST `/docks/:dock/processes/:id` `{stdin, stderr, holdOutput}` → {@link PipePaths} · DELETE
+ * - POST `/docks/:dock/processes/:id` `{stdin, stderr, holdOutput, owner?}` → {@link PipePaths} · DELETE
  * - POST `…/:id/started` · GET `…/:id` → {@link StreamsState}
  * - GET `…/:id/output/:stream?offset=&follow=` → bytes, with the headers below
  * - POST `…/:id/stdin?offset=` (a number, or `next`) with bytes → `{offset}` · POST `…/:id/stdin/close`
@@ -92,8 +92,11 @@ const serveProcess = async (call: Call, dockId: string, id: string, rest: string
   const { keeper, request, response } = call
   switch (`${request.method} ${rest}`) {
     case 'POST ': {
-      const { stdin, stderr, holdOutput } = await readJson(request)
-      const wanted = { stdin: stdin === true, stderr: stderr === true, holdOutput: holdOutput === true }
+      const { stdin, stderr, holdOutput, owner } = await readJson(request)
+      const wanted = {
+        ...{ stdin: stdin === true, stderr: stderr === true, holdOutput: holdOutput === true },
+        ...(typeof owner === 'string' ? { owner } : {}),
+      }
       return json(response, (await keeper.create(dockId, id, wanted)).paths)
     }
     case 'DELETE ':

@@ -1,17 +1,19 @@
-/** What the process keeper keeps: for each Dock the streams of its processes, within one budget. */
+/** What the process keeper keeps: for each Dock the streams of its processes, within its budget and that of the host. */
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DockBudget } from './dock-budget.ts'
+import { HostBudget } from './host-budget.ts'
 import { KeeperRefusal } from './keeper-refusal.ts'
 import type { KeeperSettings } from './keeper-settings.ts'
 import { KeptStreams, type StreamsState, type WantedStreams } from './kept-streams.ts'
 import { LeftPipes } from './left-pipes.ts'
-import { DockBudget } from './output-store.ts'
 
 type KeptDock = { budget: DockBudget; processes: Map<string, KeptStreams> }
 
 export class Keeper {
   readonly #root: string
   readonly #settings: KeeperSettings
+  readonly #host: HostBudget
   readonly #log: (error: unknown) => void
   readonly #docks = new Map<string, KeptDock>()
   /** What background processes write for nobody. */
@@ -20,6 +22,7 @@ export class Keeper {
   private constructor(root: string, settings: KeeperSettings, log: (error: unknown) => void) {
     this.#root = root
     this.#settings = settings
+    this.#host = new HostBudget(settings.hostBytesMax)
     this.#log = log
   }
 
@@ -46,6 +49,7 @@ export class Keeper {
   /** Makes the pipes of a process. Throws `conflict` if the id is known. */
   async create(dockId: string, id: string, wanted: WantedStreams): Promise<KeptStreams> {
     const { budget, processes } = this.#dock(dockId)
+    budget.owner = wanted.owner ?? dockId
     await mkdir(join(this.#root, dockId), { recursive: true, mode: 0o700 })
     const streams = await KeptStreams.create(join(this.#root, dockId, id), budget, wanted, this.#log)
     processes.set(id, streams)
@@ -91,6 +95,7 @@ export class Keeper {
     const dock = this.#docks.get(dockId)
     this.#docks.delete(dockId)
     this.left.closeDock(dockId)
+    if (dock) this.#host.docks.delete(dock.budget)
     for (const streams of dock?.processes.values() ?? []) await streams.remove()
     await rm(join(this.#root, dockId), { recursive: true, force: true })
   }
@@ -98,7 +103,8 @@ export class Keeper {
   #dock(dockId: string): KeptDock {
     const known = this.#docks.get(dockId)
     if (known) return known
-    const dock = { budget: new DockBudget(this.#settings), processes: new Map<string, KeptStreams>() }
+    const budget = new DockBudget(this.#settings, this.#host, dockId)
+    const dock = { budget, processes: new Map<string, KeptStreams>() }
     this.#docks.set(dockId, dock)
     return dock
   }

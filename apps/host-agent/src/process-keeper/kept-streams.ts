@@ -2,8 +2,9 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeptInputOffset } from '@dock/host-protocol'
+import type { DockBudget, Segment } from './dock-budget.ts'
 import { KeeperRefusal } from './keeper-refusal.ts'
-import { type DockBudget, OutputStream, type Segment } from './output-store.ts'
+import { OutputStream } from './output-store.ts'
 import { type PipePaths, Pipes } from './pipes.ts'
 
 export type StreamName = 'stdout' | 'stderr'
@@ -21,9 +22,15 @@ export type StreamsState = {
 
 /**
  * `stdin: false`: the input ends at the start. `stderr: false`: both outputs share one stream. `holdOutput`: drops nothing
- * before the first reader comes, for as long as a reader may hold.
+ * before the first reader comes, for as long as a reader may hold. `owner`: the organization whose part of the host's budget
+ * the output takes.
  */
-export type WantedStreams = { stdin: boolean; stderr: boolean; holdOutput: boolean }
+export type WantedStreams = {
+  stdin: boolean
+  stderr: boolean
+  holdOutput: boolean
+  owner?: string | undefined
+}
 
 const stateOf = ({ first, end, isOpen }: OutputStream): OutputState => ({ first, end, isOpen })
 

@@ -4,10 +4,11 @@
  * has been of no use for ten minutes.
  */
 import { rmSync } from 'node:fs'
+import { mkdir, statfs } from 'node:fs/promises'
 import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
 import { Keeper } from './keeper.ts'
 import { createKeeperServer } from './keeper-server.ts'
-import { type KeeperSettings, keeperDefaults } from './keeper-settings.ts'
+import { hostBytesMaxOn, type KeeperSettings, keeperDefaults } from './keeper-settings.ts'
 
 const run = async (root: string, socketPath: string, settings: KeeperSettings): Promise<void> => {
   const logger = createLogger('process-keeper')
@@ -49,5 +50,10 @@ const run = async (root: string, socketPath: string, settings: KeeperSettings): 
 if (!compileOnly) {
   const [root, socketPath, settings = '{}'] = process.argv.slice(2)
   if (!root || !socketPath) throw new Error('usage: main.ts FOLDER SOCKET [SETTINGS]')
-  await run(root, socketPath, { ...keeperDefaults, ...(JSON.parse(settings) as Partial<KeeperSettings>) })
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  const { blocks, bsize } = await statfs(root)
+  await run(root, socketPath, {
+    ...{ ...keeperDefaults, hostBytesMax: hostBytesMaxOn(blocks * bsize) },
+    ...(JSON.parse(settings) as Partial<KeeperSettings>),
+  })
 }

@@ -2,8 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { DockBudget } from './dock-budget.ts'
 import { keeperDefaults } from './keeper-settings.ts'
-import { DockBudget, OutputStream } from './output-store.ts'
+import { OutputStream } from './output-store.ts'
 
 let folder: string
 beforeEach(async () => {

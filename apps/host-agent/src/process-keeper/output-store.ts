@@ -5,10 +5,8 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { KeeperSettings } from './keeper-settings.ts'
-
-/** A part of a stream: the bytes from `start` to `end`. `path` is its file. */
-export type Segment = { path: string; start: number; end: number; order: number }
+import type { DockBudget, Segment } from './dock-budget.ts'
+import { storedBytes } from './host-budget.ts'
 
 /** A reader's position. It holds every segment that ends after it. */
 export type Reader = {
@@ -17,48 +15,6 @@ export type Reader = {
   movedAt: number
   /** Ends the reader, because it held the stream back for too long. */
   end(): void
-}
-
-/** The budget that the streams of one Dock share. */
-export class DockBudget {
-  readonly streams = new Set<OutputStream>()
-  readonly settings: KeeperSettings
-  readers = 0
-  #order = 0
-
-  constructor(settings: KeeperSettings) {
-    this.settings = settings
-  }
-
-  /** Bytes of all streams. A segment that is being written counts as full. */
-  get bytes(): number {
-    let bytes = 0
-    for (const stream of this.streams) bytes += stream.bytes
-    return bytes
-  }
-
-  /** Returns a number that is higher than that of every older segment. */
-  nextOrder(): number {
-    this.#order += 1
-    return this.#order
-  }
-
-  /**
-   * Drops segments of all streams, oldest first, until one more segment fits, and calls `take`. Waits for readers that
-   * need a segment.
-   */
-  async makeRoom(take: () => void): Promise<void> {
-    const { dockBytesMax, segmentBytes } = this.settings
-    while (this.bytes + segmentBytes > dockBytesMax) {
-      const oldest = [...this.streams]
-        .flatMap((stream) => stream.droppable.map((segment) => ({ stream, segment })))
-        .toSorted((one, other) => one.segment.order - other.segment.order)
-      const victim = oldest.find(({ stream, segment }) => !stream.isHeld(segment)) ?? oldest[0]
-      if (!victim) break
-      await victim.stream.drop(victim.segment)
-    }
-    take()
-  }
 }
 
 const nameDigits = 16
@@ -79,6 +35,10 @@ export class OutputStream {
   readonly #name: string
   readonly #segments: Segment[]
   #end: number
+  /** What this stream has told its budget. */
+  #stored = 0
+  /** Bytes that are being written. */
+  #arriving = 0
   #file: FileHandle | null = null
   #isRemoved = false
   /** Settles when the file that is being created is there. */
@@ -95,6 +55,7 @@ export class OutputStream {
     this.#end = segments.at(-1)?.end ?? 0
     this.isOpen = isOpen
     budget.streams.add(this)
+    this.#noteStored()
   }
 
   /** Offset of the first byte that is kept. */
@@ -114,6 +75,10 @@ export class OutputStream {
     return whole + (this.#segments.length > length ? this.#budget.settings.segmentBytes : 0)
   }
 
+  get segments(): readonly Segment[] {
+    return this.#segments
+  }
+
   /** The segments that may be dropped: all but the one that is being written. */
   get droppable(): readonly Segment[] {
     return this.#file ? this.#segments.slice(0, -1) : this.#segments
@@ -121,20 +86,47 @@ export class OutputStream {
 
   /** Adds bytes to the stream. Waits while a reader holds it back. The caller must not add others meanwhile. */
   async append(chunk: Uint8Array): Promise<void> {
-    const { segmentBytes } = this.#budget.settings
-    let segment = this.#segments.at(-1)
-    const isFull = !segment || segment.end - segment.start + chunk.length > segmentBytes
-    if (!this.#file || isFull) segment = await this.#beginSegment()
-    // The file is missing only if the stream was removed meanwhile.
-    if (!segment || !this.#file) return
-    for (let written = 0; written < chunk.length; ) {
-      const at = segment.end - segment.start + written
-      const { bytesWritten } = await this.#file.write(chunk, written, chunk.length - written, at)
-      written += bytesWritten
+    const { host } = this.#budget
+    await host.makeRoom(this.#budget, storedBytes(chunk.length), () => {
+      this.#arriving = chunk.length
+      this.#noteStored()
+    })
+    try {
+      const written = await this.#write(chunk)
+      // It is missing only if the stream was removed meanwhile.
+      if (!written) return
+      written.end += chunk.length
+      this.#end = written.end
+      this.#notify()
+    } finally {
+      this.#arriving = 0
+      this.#noteStored()
     }
-    segment.end += chunk.length
-    this.#end = segment.end
-    this.#notify()
+  }
+
+  /** Returns the segment that the chunk is in, or undefined if the stream was removed meanwhile. */
+  async #write(chunk: Uint8Array): Promise<Segment | undefined> {
+    const { segmentBytes } = this.#budget.settings
+    while (!this.#isRemoved) {
+      let segment = this.#segments.at(-1)
+      const isFull = !segment || segment.end - segment.start + chunk.length > segmentBytes
+      if (!this.#file || isFull) segment = await this.#beginSegment()
+      const file = this.#file
+      // The host's budget may close a new segment at once.
+      if (!segment || !file) continue
+      for (let written = 0; written < chunk.length; ) {
+        const at = segment.end - segment.start + written
+        const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at)
+        written += bytesWritten
+      }
+      return segment
+    }
+    return undefined
+  }
+
+  /** Closes the segment if it is being written, so that it may be dropped. The next bytes begin another one. */
+  async closeSegment(segment: Segment): Promise<void> {
+    if (this.#segments.at(-1) === segment) await this.#closeFile()
   }
 
   /** Marks the stream as complete. */
@@ -187,25 +179,31 @@ export class OutputStream {
     return false
   }
 
-  /** Drops the segment, which must be the first one. Waits for its readers, and ends those that do not read. */
-  async drop(segment: Segment): Promise<void> {
+  /**
+   * Drops the segment, which must be the first one. Waits for its readers, and ends those that do not read. Without `waits`,
+   * ends all of them at once.
+   */
+  async drop(segment: Segment, waits = true): Promise<void> {
     while (this.isHeld(segment) && !this.#isRemoved) {
       const oldestMove = Math.min(
         ...[...this.#readers].filter(({ position }) => position < segment.end).map(({ movedAt }) => movedAt),
       )
       const leftMs = oldestMove + this.#budget.settings.holdMs - performance.now()
-      if (leftMs <= 0) this.#endLate(segment)
+      if (!waits) this.#endReaders(segment, Number.POSITIVE_INFINITY)
+      else if (leftMs <= 0) this.#endReaders(segment, performance.now() - this.#budget.settings.holdMs)
       else await this.#waitForMove(leftMs)
     }
     // Another stream of the Dock may have dropped it meanwhile.
     if (this.#segments[0] !== segment) return
     this.#segments.shift()
+    this.#noteStored()
     await rm(segment.path, { force: true })
   }
 
   /** Ends all readers and forgets the stream, which creates no file afterwards. The caller removes the files. */
   async remove(): Promise<void> {
     this.#isRemoved = true
+    this.#noteStored()
     this.#budget.streams.delete(this)
     for (const reader of [...this.#readers]) reader.end()
     await this.finish()
@@ -232,14 +230,15 @@ export class OutputStream {
       if (this.#isRemoved) return
       this.#file = file
       this.#segments.push(segment)
+      this.#noteStored()
     })
     if (this.#file === file) return segment
     await file.close()
     return undefined
   }
 
-  #endLate(segment: Segment): void {
-    const latest = performance.now() - this.#budget.settings.holdMs
+  /** Ends the readers that need the segment and last moved at `latest` or before. */
+  #endReaders(segment: Segment, latest: number): void {
     for (const reader of [...this.#readers]) {
       if (reader.position >= segment.end || reader.movedAt > latest) continue
       this.removeReader(reader)
@@ -258,6 +257,14 @@ export class OutputStream {
     const file = this.#file
     this.#file = null
     await file?.close()
+  }
+
+  #noteStored(): void {
+    let stored = this.#arriving
+    for (const { start, end } of this.#segments) stored += storedBytes(end - start)
+    if (this.#isRemoved) stored = 0
+    this.#budget.noteStored(stored - this.#stored)
+    this.#stored = stored
   }
 
   #notify(): void {

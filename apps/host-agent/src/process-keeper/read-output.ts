@@ -1,7 +1,8 @@
 /** Sends kept output to a reader, and with `follow` also what is still to come. */
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
-import type { OutputStream, Reader, Segment } from './output-store.ts'
+import type { Segment } from './dock-budget.ts'
+import type { OutputStream, Reader } from './output-store.ts'
 
 const chunkBytes = 64 * 1024
 
