@@ -1,6 +1,7 @@
 /** script/install/rootfs-tree with tarballs that attack the machine, and with an honest one. Needs root. */
 import { spawnSync } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -140,6 +141,43 @@ it('leaves out devices and pipes', () => {
   expect(unpack(archive(...honest, ...special))).toMatchObject({ status: 0 })
   expect(readdirSync(inTree('dev'))).toEqual([])
   expect(readdirSync(inTree('srv'))).toEqual(['file'])
+})
+
+/** Prints what a taken-over extractor could do: 23 is PR_CAPBSET_READ, 137 statfs, 133 mknod. ST_NODEV is 4, ST_NOSUID 2. */
+const probe = `
+  my @kept = grep { syscall(157, 23, $_, 0, 0, 0) == 1 } 0 .. 40;
+  print "capabilities @kept\n";
+  for my $path ('/', '/tmp', '/tree') {
+    my ($at, $facts) = ($path, "x" x 120);
+    syscall(137, $at, $facts);
+    print "$path ", unpack('x80 Q', $facts) & 6, "\n";
+  }
+  my $disk = $ENV{DISK} || '/tmp/disk';
+  print "device\n" if syscall(133, $disk, 060600, 0x700) == 0;
+`
+
+it.runIf(process.arch === 'x64')('leaves a taken-over extractor no way to a device', () => {
+  const install = join(folder, 'checkout/script/install')
+  mkdirSync(join(folder, 'checkout/images/overlay'), { recursive: true })
+  mkdirSync(join(folder, 'programs'))
+  mkdirSync(install, { recursive: true })
+  cpSync(script, join(install, 'rootfs-tree'))
+  writeFileSync(join(install, 'dock-programs'), `#!/bin/sh\necho ${folder}/programs\n`, { mode: 0o755 })
+  writeFileSync(join(install, 'rootfs-inside'), 'exec perl /dock/probe')
+  writeFileSync(join(install, 'probe'), probe)
+  mkdirSync(join(folder, 'work'))
+  writeFileSync(join(folder, 'rootfs.tar'), archive(...honest))
+  const done = spawnSync(
+    join(install, 'rootfs-tree'),
+    ['test', join(folder, 'rootfs.tar'), cache, join(folder, 'work')],
+    { encoding: 'utf8' },
+  )
+  // chown, dac_override, fowner and fsetid.
+  expect(done.stdout).toBe('capabilities 0 1 3 4\n/ 6\n/tmp 6\n/tree 6\n')
+  const control = spawnSync('perl', ['-e', probe], {
+    ...{ encoding: 'utf8', env: { ...process.env, DISK: join(folder, 'disk') } },
+  })
+  expect(control.stdout).toMatch(/^capabilities .*\b27\b[\s\S]*\ndevice\n$/)
 })
 
 it.each<[string, Buffer, string | undefined, RegExp]>([
