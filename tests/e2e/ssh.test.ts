@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import type { Dock } from '@dock/contract'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { addProvedKey } from '../api/ssh/add-proved-key.ts'
 import { createSshClient, type Outcome, type SshClient } from '../api/ssh/ssh-client.ts'
 import { createDock, run, untilState } from './support/dock.ts'
 import { freePort } from './support/server.ts'
@@ -24,8 +25,7 @@ beforeAll(async () => {
   const { ssh } = await server.client.call('readConfig', {})
   if (!ssh) throw new Error('the SSH gateway is off')
   client = await createSshClient(() => ssh.port)
-  const publicKey = await client.makeKey('id', '-t', 'ed25519')
-  await server.client.call('addSshKey', { body: { name: freshName('e2e'), publicKey } })
+  await addProvedKey(server.client, client, freshName('e2e'))
   dock = await createDock(server, { name })
 })
 afterAll(() => client?.remove())

@@ -23,6 +23,7 @@ import { organizationRoutes } from './routes/organizations.ts'
 import { processExtensionRoutes } from './routes/process-extensions.ts'
 import { runRoutes } from './routes/runs.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
+import { sshKeyExtensionRoutes } from './routes/ssh-key-extensions.ts'
 import { templateRoutes } from './routes/templates.ts'
 import { webhookExtensionRoutes } from './routes/webhook-extensions.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -49,6 +50,7 @@ export const routes = {
   ...accountRoutes,
   ...notificationRoutes,
   ...keyRoutes,
+  ...sshKeyExtensionRoutes,
   ...deviceCodeRoutes,
   ...webhookRoutes,
   ...webhookExtensionRoutes,

@@ -1081,6 +1081,10 @@ class Profile(TypedDict):
     updatedAt: str
 
 
+class ProveSshKeyBody(TypedDict):
+    signature: str
+
+
 class ProviderConnection(TypedDict):
     connected: bool
 
@@ -1397,6 +1401,17 @@ class SshKey(TypedDict):
     fingerprint: str
     lastUsedAt: str | None
     createdAt: str
+
+
+class SshKeyChallenge(TypedDict):
+    challenge: str
+    namespace: str
+    expiresAt: str
+
+
+class SshKeyProof(TypedDict):
+    sshKeyId: str
+    provedAt: str | None
 
 
 class StartDockProcessBody(TypedDict, total=False):

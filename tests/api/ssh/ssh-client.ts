@@ -13,6 +13,8 @@ export type SshClient = {
   folder: string
   /** Makes a key pair and returns the public key line. `name` is the file's name. */
   makeKey(name: string, ...options: string[]): Promise<string>
+  /** Returns a signature of the text by the key of the file `name`, as `ssh-keygen -Y sign` prints it. */
+  sign(name: string, text: string, namespace: string): Promise<string>
   /** Options of ssh, scp and sftp that name the key and the gateway, without user and host. */
   options(key?: string): string[]
   /** Runs a program with these arguments. */
@@ -56,6 +58,12 @@ export async function createSshClient(port: () => number): Promise<SshClient> {
     makeKey: async (name, ...more) => {
       await run('ssh-keygen', ['-q', '-N', '', '-C', 'test', '-f', join(folder, name), ...more])
       return (await readFile(join(folder, `${name}.pub`), 'utf8')).trim()
+    },
+    sign: async (name, text, namespace) => {
+      const args = ['-Y', 'sign', '-n', namespace, '-f', join(folder, name)]
+      const { code, stdout, stderr } = await client.run('ssh-keygen', args, text)
+      if (code !== 0) throw new Error(stderr)
+      return stdout
     },
     run: (program, args, input = '') => outcomeOf(start(program, args), input),
     ssh: (user, ...args) => client.run('ssh', [...options(), '-l', user, '127.0.0.1', ...args]),

@@ -54,6 +54,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
     name: 'laptop',
     publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop',
   }),
+  proveSshKey: () => ({ signature: 'x' }),
   setProviderKey: ({ organizationId }) => ({ organizationId, provider: 'openai', key: 'secret' }),
   createWebhookEndpoint: ({ organizationId }) => ({
     organizationId,

@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Dock } from '@dock/contract'
+import { addProvedKey } from '../../api/ssh/add-proved-key.ts'
 import { createSshClient, type Outcome } from '../../api/ssh/ssh-client.ts'
 import { createDock, run } from '../../e2e/support/dock.ts'
 import type { Server } from '../../e2e/support/server.ts'
@@ -39,8 +40,7 @@ export async function createSetting(server: Setting['server']): Promise<Setting>
   const { ssh: gateway } = await server.client.call('readConfig', {})
   if (!gateway) throw new Error('the SSH gateway is off')
   const client = await createSshClient(() => gateway.port)
-  const publicKey = await client.makeKey('id', '-t', 'ed25519')
-  const { id: keyId } = await server.client.call('addSshKey', { body: { name: 'editors', publicKey } })
+  const keyId = await addProvedKey(server.client, client, 'editors')
   const dock = await createDock(server, { cpus: 2, memoryMiB: 4096, diskGiB: 10 })
   const config = join(client.folder, 'config')
   await writeFile(

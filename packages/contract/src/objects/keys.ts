@@ -26,6 +26,20 @@ export const sshKey = z.strictObject({
 })
 export type SshKey = z.output<typeof sshKey>
 
+/** What to sign with `ssh-keygen -Y sign`, to prove that one has the private key. */
+export const sshKeyChallenge = z.strictObject({
+  challenge: z.string(),
+  namespace: z.string(),
+  expiresAt: timestamp,
+})
+export type SshKeyChallenge = z.output<typeof sshKeyChallenge>
+
+export const sshKeyProof = z.strictObject({
+  sshKeyId: uuid,
+  provedAt: timestamp.nullable(),
+})
+export type SshKeyProof = z.output<typeof sshKeyProof>
+
 export const keyProviders = ['anthropic', 'openai', 'openrouter', 'opencode'] as const
 export type KeyProvider = (typeof keyProviders)[number]
 export const keyProvider = z.enum(keyProviders)

@@ -261,6 +261,13 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     lastUsedAt: null,
     createdAt: times.createdAt,
   },
+  SshKeyChallenge: {
+    challenge:
+      'dock-ssh-key v1 instance=https://dock.acme.example account=sam@acme.example key=SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU nonce=q3Jf…',
+    namespace: 'dock-ssh-key@v1',
+    expiresAt: times.expiresAt,
+  },
+  SshKeyProof: { sshKeyId: ids.key, provedAt: times.changedAt },
   UsageAmounts: amounts,
   UsageDay: usageDay,
   Workspace: { id: ids.workspace, organizationId: ids.organization, name: 'Main', slug: 'main', ...stamps },

@@ -50,6 +50,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   OpenTerminalBody: { processId: ids.process, offset: 0 },
   OrganizationLimitsChange: { docks: 50, storedGiB: null },
   OrganizationPlanChange: { plan: 'team', active: true },
+  ProveSshKeyBody: { signature: '-----BEGIN SSH SIGNATURE-----\nU1NIU0lH…\n-----END SSH SIGNATURE-----\n' },
   RedeemDeviceCodeBody: { deviceCode: 'q3Jf…' },
   ReplaceEnvironmentSecretsBody: {
     envContents: 'DATABASE_URL=postgres://db.example/app\n',

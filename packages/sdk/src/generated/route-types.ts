@@ -1063,6 +1063,17 @@ export type SshKey = {
   createdAt: string
 }
 
+export type SshKeyChallenge = {
+  challenge: string
+  namespace: string
+  expiresAt: string
+}
+
+export type SshKeyProof = {
+  sshKeyId: string
+  provedAt: string | null
+}
+
 export type StatsAggregate = {
   cpuPercent: number
   memBytes: number
@@ -2907,6 +2918,39 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: AssistantConnection
+  }
+  /** List which of the caller's SSH keys are proved, newest key first. */
+  listSshKeyProofs: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: SshKeyProof[]
+  }
+  /** Get a text to sign with an SSH key, to prove that it is yours. */
+  createSshKeyChallenge: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: SshKeyChallenge
+  }
+  /** Prove an SSH key with a signature of the challenge. */
+  proveSshKey: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body: {
+        signature: string
+      }
+    } & RequestOptions
+    response: SshKeyProof
   }
   /** Start the sign-in of a machine, which a person approves in a browser. */
   createDeviceCode: {

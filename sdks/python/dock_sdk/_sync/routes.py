@@ -631,6 +631,21 @@ class Client(ClientCore):
         result: models.DeviceSignInProgress = self._call(Call("POST", "/v1/chatgpt/connection/device/poll", headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def list_ssh_key_proofs(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.SshKeyProof]:
+        """List which of the caller's SSH keys are proved, newest key first."""
+        result: List[models.SshKeyProof] = self._call(Call("GET", "/v1/ssh-keys/proofs", headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def create_ssh_key_challenge(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.SshKeyChallenge:
+        """Get a text to sign with an SSH key, to prove that it is yours."""
+        result: models.SshKeyChallenge = self._call(Call("POST", "/v1/ssh-keys/{id}/challenge", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def prove_ssh_key(self, id: str, body: models.ProveSshKeyBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.SshKeyProof:
+        """Prove an SSH key with a signature of the challenge."""
+        result: models.SshKeyProof = self._call(Call("POST", "/v1/ssh-keys/{id}/proof", params={"id": id}, body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     def create_device_code(self, body: models.CreateDeviceCodeBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DeviceCode:
         """Start the sign-in of a machine, which a person approves in a browser."""
         result: models.DeviceCode = self._call(Call("POST", "/v1/device/code", body=body, headers={**(headers or {})}, timeout=timeout))

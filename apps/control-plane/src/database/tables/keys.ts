@@ -1,8 +1,9 @@
 /**
  * Row types of SSH keys, provider keys, the hosted assistant and sign-ins of machines. `006_keys.sql`, `058_ssh.sql` and
- * `060_device_codes.sql` explain the columns.
+ * `060_device_codes.sql` explain the columns, and `093_proved_ssh_keys.sql` those of proofs.
  */
 import type { KeyProvider } from '@dock/contract'
+import type { ColumnType } from 'kysely'
 
 export type SshHostKeyType = 'ssh-ed25519' | 'ecdsa-sha2-nistp256'
 
@@ -15,6 +16,9 @@ export type KeyTables = {
     fingerprint: string
     last_used_at: Date | null
     created_at: Date
+    proved_at: ColumnType<Date | null, Date | null | undefined>
+    challenge: ColumnType<string | null, string | null | undefined>
+    challenge_expires_at: ColumnType<Date | null, Date | null | undefined>
   }
   ssh_host_keys: {
     id: string

@@ -1,64 +1,74 @@
 /** Signs a client in with an SSH key of an account. Passwords and other methods are refused. */
 import { limits } from '@dock/contract'
 import type { AuthContext, Connection, PublicKeyAuthContext } from 'ssh2'
-import ssh2 from 'ssh2'
+import ssh2, { type ParsedKey } from 'ssh2'
 import { fingerprintOfBytes } from '../../modules/keys/index.ts'
 import { isAcceptedSignature } from './algorithms.ts'
+import { createAuthRemark } from './auth-remark.ts'
 import { type Entrance, findEntrance } from './find-entrance.ts'
 import type { SshContext } from './ssh-context.ts'
 
 const { loginAttemptsMax } = limits.ssh
 
-const hasValidSignature = ({ key, blob, signature, hashAlgo }: PublicKeyAuthContext): boolean => {
+/** Returns the key if it is well-formed and of a type with which clients may sign. */
+const readKey = ({ key, hashAlgo }: PublicKeyAuthContext): ParsedKey | null => {
+  if (!isAcceptedSignature(key.algo, hashAlgo)) return null
   const parsed = ssh2.utils.parseKey(key.data)
   const [single] = Array.isArray(parsed) ? parsed : [parsed]
-  if (!single || single instanceof Error || !blob || !signature) return false
-  return single.verify(blob, signature, hashAlgo) === true
+  return single && !(single instanceof Error) && single.type === key.algo ? single : null
+}
+
+const hasValidSignature = (key: ParsedKey, { blob, signature, hashAlgo }: PublicKeyAuthContext): boolean => {
+  if (!blob || !signature) return false
+  return key.verify(blob, signature, hashAlgo) === true
 }
 
 /**
  * Handles the client's attempts. Calls `onEntered` once, before the client learns that it is signed in. An attempt
- * without a signature only asks whether the key would do.
+ * without a signature only asks whether the key would do. Every key would: anybody has public keys, and a different
+ * response for some would tell strangers whose they are and what their Docks are called. So nothing is looked up before
+ * there is a valid signature.
  */
 export function authenticate(
   context: Pick<SshContext, 'keys' | 'docks' | 'logger' | 'metrics'>,
   client: Connection,
   onEntered: (entrance: Entrance) => void,
 ): void {
-  let attempts = 0
-  const decide = async (attempt: PublicKeyAuthContext): Promise<Entrance | null> => {
-    const { key, hashAlgo, signature, username } = attempt
-    if (!isAcceptedSignature(key.algo, hashAlgo)) return null
-    if (signature !== undefined && !hasValidSignature(attempt)) return null
-    return findEntrance(context, username, fingerprintOfBytes(key.data))
+  const attempts = { question: 0, signature: 0, other: 0 }
+  const remark = createAuthRemark(client)
+  const refuse = (attempt: AuthContext): void => {
+    context.metrics.login('refused')
+    attempt.reject(['publickey'])
+  }
+  const decide = async (attempt: PublicKeyAuthContext): Promise<void> => {
+    const found = await findEntrance(context, attempt.username, fingerprintOfBytes(attempt.key.data))
+    if ('remark' in found) {
+      if (found.remark !== null) remark(found.remark)
+      return refuse(attempt)
+    }
+    context.metrics.login('accepted')
+    context.keys.recordUse(found.holder)
+    onEntered(found)
+    attempt.accept()
   }
   client.on('authentication', (attempt: AuthContext) => {
-    if (attempt.method === 'publickey') attempts += 1
-    if (attempts > loginAttemptsMax) {
+    const isKey = attempt.method === 'publickey'
+    const kind = !isKey ? 'other' : attempt.signature === undefined ? 'question' : 'signature'
+    attempts[kind] += 1
+    if (attempts[kind] > loginAttemptsMax) {
       client.end()
       return
     }
-    if (attempt.method !== 'publickey') {
+    if (!isKey) {
       attempt.reject(['publickey'])
       return
     }
-    decide(attempt)
-      .then((entrance) => {
-        if (!entrance) {
-          context.metrics.login('refused')
-          attempt.reject(['publickey'])
-          return
-        }
-        if (attempt.signature !== undefined) {
-          context.metrics.login('accepted')
-          context.keys.recordUse(entrance.holder)
-          onEntered(entrance)
-        }
-        attempt.accept()
-      })
-      .catch((error: unknown) => {
-        context.logger.error({ err: error }, 'an SSH login failed')
-        client.end()
-      })
+    const key = readKey(attempt)
+    if (!key || (kind === 'signature' && !hasValidSignature(key, attempt))) return refuse(attempt)
+    if (kind === 'question') return void attempt.accept()
+    decide(attempt).catch((error: unknown) => {
+      context.logger.error({ err: error }, 'an SSH login failed')
+      client.end()
+    })
   })
 }

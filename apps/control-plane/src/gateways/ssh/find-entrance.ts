@@ -15,23 +15,53 @@ export type Entrance = {
   | { dock?: undefined; namesakes: string[] }
 )
 
+/** Nobody is let in. `remark` is for the owner of the private key, and says nothing about any Dock. */
+export type NoEntrance = { remark: string | null }
+
 /**
- * Returns null if nobody has added the key, or its person may run commands in no Dock of this name. So the client
- * tries its next key, and strangers cannot tell the two cases apart.
+ * Anybody can add a public key, so the accounts that have it are those of its owner and of strangers. An id or a full name
+ * leads to one Dock, and any of these people enters by it. A shorter name is looked up for the one person who has proved the
+ * key: a stranger would otherwise get the owner's sessions by a Dock of the same name. `fingerprint` is that of a key
+ * with which the client has signed.
  */
 export async function findEntrance(
   { keys, docks }: Pick<SshContext, 'keys' | 'docks'>,
   userName: string,
   fingerprint: string,
-): Promise<Entrance | null> {
-  const holder = await keys.find(fingerprint)
-  if (!holder) return null
-  const { caller } = holder
-  const found = await findNamedDocks(docks.db, caller.userId, userName)
-  const [dock, other] = found.some(({ fullName }) => fullName === userName)
-    ? found.filter(({ fullName }) => fullName === userName)
-    : found
-  if (!dock) return null
-  if (!other) return { caller, holder, userName, dock }
-  return { caller, holder, userName, namesakes: found.map(({ fullName }) => fullName) }
+): Promise<Entrance | NoEntrance> {
+  const holders = await keys.findHolders(fingerprint)
+  const enter = (dock: NamedDock): Entrance | NoEntrance => {
+    const holder = holders.find(({ caller }) => caller.userId === dock.userId)
+    return holder ? { caller: holder.caller, holder, userName, dock } : { remark: null }
+  }
+  const [first, second] = holders
+  if (first?.isProved && !second?.isProved) {
+    const found = await findNamedDocks(docks.db, [first.caller.userId], userName)
+    const [dock, other] = found
+    if (dock && (dock.isUnique || !other)) return enter(dock)
+    if (dock)
+      return {
+        ...{ caller: first.caller, holder: first, userName },
+        namesakes: found.map(({ fullName }) => fullName),
+      }
+  }
+  const userIds = holders.map(({ caller }) => caller.userId)
+  const [dock, namesake] = await findNamedDocks(docks.db, userIds, userName)
+  // With a namesake, the text is also a short name of a Dock that another person reaches with this key.
+  if (dock?.isUnique && !namesake) return enter(dock)
+  return { remark: remarkOn(holders, fingerprint) }
+}
+
+/** Returns why a short name does not work with this key, or null if that is not the reason. */
+const remarkOn = ([first, second]: readonly SshKeyHolder[], fingerprint: string): string | null => {
+  if (!first) return null
+  const forms = 'its id or its full name, NAME.WORKSPACE.ORGANIZATION'
+  if (!first.isProved)
+    return (
+      `dock: Nobody has proved yet that the key ${fingerprint} is theirs, so it opens a Dock only by ${forms}. ` +
+      'To use shorter names, run: dock ssh-key prove'
+    )
+  return second?.isProved
+    ? `dock: Several accounts have proved the key ${fingerprint}, so it opens a Dock only by ${forms}.`
+    : null
 }

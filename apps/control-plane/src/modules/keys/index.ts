@@ -16,10 +16,13 @@ export { maskApiKeys } from './raw-api-key.ts'
 export { addSshKey } from './routes/add-ssh-key.ts'
 export { deleteAssistantConnection, readAssistantConnection } from './routes/assistant-connection.ts'
 export { createApiKey } from './routes/create-api-key.ts'
+export { createSshKeyChallenge } from './routes/create-ssh-key-challenge.ts'
 export { deleteSshKey } from './routes/delete-ssh-key.ts'
 export { listApiKeys } from './routes/list-api-keys.ts'
+export { listSshKeyProofs } from './routes/list-ssh-key-proofs.ts'
 export { listSshKeys } from './routes/list-ssh-keys.ts'
 export { pollDeviceSignIn } from './routes/poll-device-sign-in.ts'
+export { proveSshKey } from './routes/prove-ssh-key.ts'
 export {
   deleteProviderKey,
   listProviderKeys,

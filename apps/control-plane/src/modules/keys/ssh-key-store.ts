@@ -17,7 +17,7 @@ export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
     .execute()
 }
 
-/** Inserts a key. Returns undefined if this or another account has it. */
+/** Inserts a key, which is not proved. Returns undefined if the account has it. */
 export function insertSshKey(
   tx: Tx,
   values: { userId: string; name: string; key: SshPublicKey; now: Date },
@@ -33,7 +33,46 @@ export function insertSshKey(
       last_used_at: null,
       created_at: values.now,
     })
-    .onConflict((conflict) => conflict.column('fingerprint').doNothing())
+    .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Returns a user's SSH key. */
+export function findSshKeyRow(db: Db, userId: string, id: string): Promise<SshKeyRow | undefined> {
+  return db
+    .selectFrom('ssh_keys')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+}
+
+/** Replaces the text to sign. */
+export async function setSshKeyChallenge(
+  db: Db,
+  id: string,
+  challenge: { text: string; expiresAt: Date },
+): Promise<void> {
+  await db
+    .updateTable('ssh_keys')
+    .set({ challenge: challenge.text, challenge_expires_at: challenge.expiresAt })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Marks a key as proved and forgets the challenge. Returns undefined if another proof has used the challenge. */
+export function markSshKeyProved(
+  db: Db,
+  id: string,
+  challenge: string,
+  now: Date,
+): Promise<SshKeyRow | undefined> {
+  return db
+    .updateTable('ssh_keys')
+    .set({ proved_at: now, challenge: null, challenge_expires_at: null })
+    .where('id', '=', id)
+    .where('challenge', '=', challenge)
     .returningAll()
     .executeTakeFirst()
 }

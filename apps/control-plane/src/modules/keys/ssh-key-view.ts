@@ -1,4 +1,4 @@
-import type { SshKey } from '@dock/contract'
+import type { SshKey, SshKeyProof } from '@dock/contract'
 import type { SshKeyRow } from './ssh-key-store.ts'
 
 /** Returns the API view of a key. */
@@ -11,4 +11,9 @@ export function sshKeyView(row: SshKeyRow): SshKey {
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
   }
+}
+
+/** Returns the API view of the proof of a key. */
+export function sshKeyProofView(row: SshKeyRow): SshKeyProof {
+  return { sshKeyId: row.id, provedAt: row.proved_at?.toISOString() ?? null }
 }

@@ -16,7 +16,7 @@ describe('a public key', () => {
     ['ecdsa-sha2-nistp256', ecdsa, 'SHA256:BLMi7UiXCX/U9ji2c0wvVJkNUFDN6q4DzkMo/GRsDBY'],
     ['ssh-rsa', rsa, 'SHA256:bWLHyrLXbSFeq2aNvBy7P4zFofE25ynjy6nWDt0ttd4'],
   ])('of type %s has the fingerprint that ssh-keygen prints', (type, key, fingerprint) => {
-    expect(parseSshPublicKey(` ${type}  ${key}\tme@here  x \n`)).toEqual({
+    expect(parseSshPublicKey(` ${type}  ${key}\tme@here  x \n`)).toMatchObject({
       line: `${type} ${key} me@here x`,
       fingerprint,
     })

@@ -4,6 +4,9 @@ import { ServiceError } from '@dock/contract'
 import ssh2 from 'ssh2'
 
 export type SshPublicKey = {
+  key: KeyObject
+  /** In SSH's binary format. */
+  bytes: Buffer
   /** Type, key and comment, separated by single spaces. */
   line: string
   /** In the format of `ssh-keygen -l`: `SHA256:` and unpadded base64. */
@@ -49,7 +52,8 @@ export function parseSshPublicKey(text: string): SshPublicKey {
   if (!bytes.equals(Buffer.from(encoded, 'base64'))) throw refuse('is not a valid OpenSSH public key')
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (bits !== undefined && bits < rsaBitsMin) throw refuse(`RSA keys need at least ${rsaBitsMin} bits`)
-  return { line: [type, encoded, ...comment].join(' '), fingerprint: fingerprintOfBytes(bytes) }
+  const line = [type, encoded, ...comment].join(' ')
+  return { key, bytes, line, fingerprint: fingerprintOfBytes(bytes) }
 }
 
 /** Returns the fingerprint of a key in SSH's binary format, as `ssh-keygen -l` shows it. */

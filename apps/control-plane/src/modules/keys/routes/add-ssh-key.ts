@@ -8,7 +8,8 @@ import { sshKeyView } from '../ssh-key-view.ts'
 import { parseSshPublicKey } from '../ssh-public-key.ts'
 
 /**
- * Adds a public key with which the caller can connect to Docks over SSH. It must belong to no account yet.
+ * Adds a public key with which the caller can connect to Docks over SSH. Other accounts may have it, too: a public key
+ * is no proof. See `prove-ssh-key.ts`.
  * Throws `validation_error`, `ssh_key_exists` and `ssh_key_limit_reached`.
  */
 export async function addSshKey(
