@@ -9,7 +9,7 @@ export { logConsole } from './log-console.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { listMailNotices } from './mail-notices.ts'
 export { mapAsync } from './map-async.ts'
-export { networkOf, unmapAddress } from './network-of.ts'
+export { networkOf, unmapAddress, wideNetworkOf } from './network-of.ts'
 export {
   type Identity,
   makeOwnFolder,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { networkOf } from './network-of.ts'
+import { networkOf, wideNetworkOf } from './network-of.ts'
 
 it.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -14,4 +14,14 @@ it.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
 ])('%s counts as %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
+})
+
+it.each([
+  ['203.0.113.5', '203.0.113.0/24'],
+  ['::ffff:203.0.113.5', '203.0.113.0/24'],
+  ['2001:db8:aa:bb::1', '2001:db8:aa::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['', ''],
+])('the sender of %s may have %s', (address, network) => {
+  expect(wideNetworkOf(address)).toBe(network)
 })

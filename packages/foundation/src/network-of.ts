@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 
 const networkGroups = 4
 
@@ -23,4 +23,11 @@ export function networkOf(address: string): string {
     .slice(0, networkGroups)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`
+}
+
+/** Returns the network that one sender of many addresses may have: the /24 of an IPv4 address, the /48 of an IPv6 one. */
+export function wideNetworkOf(address: string): string {
+  const network = networkOf(address)
+  if (isIPv4(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`
+  return network.replace(/:[^:]*::\/64$/, '::/48')
 }

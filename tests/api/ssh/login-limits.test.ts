@@ -50,6 +50,22 @@ it('a client may offer twenty keys', async () => {
   expect(tries).toBe(limits.ssh.loginAttemptsMax + 1)
 })
 
+it('a client that has not signed in may not exchange keys again and again', async () => {
+  const client = new ssh2.Client()
+  client.on('error', () => undefined)
+  let exchanges = 0
+  client.on('handshake', () => {
+    exchanges += 1
+    const protocol: unknown = Reflect.get(client, '_protocol')
+    Reflect.apply(Reflect.get(Object(protocol), 'rekey'), protocol, [])
+  })
+  const never = (): void => undefined
+  client.connect({ host: '127.0.0.1', port: world.port, username: dockId, authHandler: never })
+  await once(client, 'close')
+  expect(exchanges).toBeGreaterThan(0)
+  expect(exchanges).toBeLessThanOrEqual(2)
+})
+
 it('an address may connect only so often in a minute', async () => {
   const { max } = rateLimits.sshConnections
   let count = 0

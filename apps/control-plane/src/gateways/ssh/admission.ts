@@ -1,11 +1,16 @@
 /** Decides which new connections may begin to sign in, so that strangers cannot use up the control plane. */
 import { limits } from '@dock/contract'
 
-const { unauthenticatedMax, unauthenticatedPerAddressMax, connectionsPerUserMax } = limits.ssh
+const {
+  unauthenticatedMax,
+  unauthenticatedPerAddressMax,
+  unauthenticatedPerNetworkMax,
+  connectionsPerUserMax,
+} = limits.ssh
 
 export type Admission = {
   /** Counts a connection that is not signed in. Returns null if there are too many, else a function that removes it. */
-  enter(address: string): (() => void) | null
+  enter(address: string, network: string): (() => void) | null
   /** Counts a signed-in connection. Returns null if the person has too many, else a function that removes it. */
   signIn(userId: string): (() => void) | null
 }
@@ -31,16 +36,18 @@ const createCounter = () => {
 export function createAdmission(): Admission {
   let unauthenticated = 0
   const byAddress = createCounter()
+  const byNetwork = createCounter()
   const byUser = createCounter()
   return {
-    enter: (address) => {
-      if (unauthenticated >= unauthenticatedMax || byAddress.of(address) >= unauthenticatedPerAddressMax)
-        return null
+    enter: (address, network) => {
+      if (unauthenticated >= unauthenticatedMax) return null
+      if (byAddress.of(address) >= unauthenticatedPerAddressMax) return null
+      if (byNetwork.of(network) >= unauthenticatedPerNetworkMax) return null
       unauthenticated += 1
-      const remove = byAddress.add(address)
+      const removals = [byAddress.add(address), byNetwork.add(network)]
       let isCounted = true
       return () => {
-        remove()
+        for (const remove of removals) remove()
         if (isCounted) unauthenticated -= 1
         isCounted = false
       }

@@ -1,7 +1,7 @@
 /** Listens for SSH connections, admits them, and ends those that do not sign in. */
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { limits } from '@dock/contract'
-import { networkOf, runDescribed } from '@dock/foundation'
+import { networkOf, runDescribed, wideNetworkOf } from '@dock/foundation'
 import ssh2, { type Connection } from 'ssh2'
 import type { SshHostKey } from '../../modules/keys/index.ts'
 import { createAdmission } from './admission.ts'
@@ -99,10 +99,14 @@ export function createSshGateway(
         // ssh2 ends only its own half of the connection, and waits for a client that may never end the other.
         end(client, socket)
       })
+      // The first exchange made the connection. Each costs more than a client pays for it, so strangers get no second one.
+      const endStranger = (): void => void socket.destroy()
+      client.once('rekey', endStranger)
       authenticate(context, client, (entrance) => {
         entered = entrance
       })
       client.once('ready', () => {
+        client.off('rekey', endStranger)
         cancelLogin()
         leave()
         takeLargePackets(client)
@@ -122,13 +126,15 @@ export function createSshGateway(
 
   const accept = async (socket: Socket): Promise<void> => {
     const address = networkOf(socket.remoteAddress ?? '')
-    const leave = admission.enter(address)
+    const network = wideNetworkOf(socket.remoteAddress ?? '')
+    const leave = admission.enter(address, network)
     if (!leave || !handshakes) {
       leave?.()
       return void socket.destroy()
     }
     try {
       await rateLimits.take('sshConnections', address)
+      await rateLimits.take('sshConnectionsPerNetwork', network)
     } catch {
       leave()
       return void socket.destroy()
