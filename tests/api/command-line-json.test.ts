@@ -83,6 +83,8 @@ const rows = (home: CliOptions): readonly Row[] => [
     'key rm k --yes',
     'ssh-key add --name s',
     'ssh-key ls',
+    'ssh-key prove',
+    'ssh-key prove .ssh/id_ed25519.pub',
   ),
   ...plain('ssh-key rm s --yes', 'webhook ls', 'host ls', 'host show HOST', 'api /v1/me', 'completion bash'),
   ['webhook deliveries none', { code: 5 }],

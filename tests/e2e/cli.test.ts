@@ -200,16 +200,16 @@ describe('ssh', () => {
     await cli.bash('ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519')
     expect(await cli.json('ssh-key', 'add', '--name', name)).toMatchObject({ name })
     await cli.bash('printf "Host other\\n  Port 9\\n" >~/.ssh/config')
-    expect(await cli.json('config-ssh', '--yes')).toContainEqual({ host: name, dockId: dock.id })
+    expect(await cli.json('config-ssh', '--yes')).toContainEqual({ host: `${name}.dock`, dockId: dock.id })
     // ssh finds its files by the account and not by HOME.
     const { code, stdout, stderr } = await cli.bash(`set -e
       sed -i "s|Include dock_config|Include $HOME/.ssh/dock_config|" ~/.ssh/config
       options="-F $HOME/.ssh/config -i $HOME/.ssh/id_ed25519 -o BatchMode=yes -o LogLevel=ERROR"
-      ssh $options ${name} 'echo ssh'; echo file >file; scp -q $options file ${name}:copied
+      ssh $options ${name}.dock 'echo ssh'; echo file >file; scp -q $options file ${name}.dock:copied
       rsync -e "ssh $options" ${name}.dock:copied back-by-rsync; cat back-by-rsync
-      ssh $options ${name} git init -q --bare repo.git
+      ssh $options ${name}.dock git init -q --bare repo.git
       git init -q repo; cd repo; git -c user.name=A -c user.email=a@b commit -q --allow-empty -m first
-      GIT_SSH_COMMAND="ssh $options" git push -q ${name}:repo.git HEAD:refs/heads/main; echo pushed
+      GIT_SSH_COMMAND="ssh $options" git push -q ${name}.dock:repo.git HEAD:refs/heads/main; echo pushed
       cd ..; dock forward ${name} --help | head -1`)
     expect({ code, stdout, stderr }).toMatchObject({
       code: 0,

@@ -19,6 +19,7 @@ import { logs, ps, stats } from './commands/processes.ts'
 import { runCommands } from './commands/runs.ts'
 import { snapshotCommands } from './commands/snapshots.ts'
 import { ssh } from './commands/ssh.ts'
+import { sshKeyCommands } from './commands/ssh-keys.ts'
 import { sync } from './commands/sync.ts'
 import { templateCommands } from './commands/templates.ts'
 import { webhookCommands } from './commands/webhooks.ts'
@@ -31,7 +32,8 @@ export const commands: readonly Command[] = [
   ...[ps, logs, stats],
   ...[stop, resume, branch, rm],
   ...[...snapshotCommands, ...templateCommands, ...imageCommands, ...environmentCommands],
-  ...[...runCommands, ...organizationCommands, ...keyCommands, ...webhookCommands, ...hostCommands],
+  ...[...runCommands, ...organizationCommands, ...keyCommands, ...sshKeyCommands],
+  ...[...webhookCommands, ...hostCommands],
   ...[api, mcp, completion, doctor],
   completeCommand(() => commands),
 ]

@@ -6,7 +6,7 @@ import { withLongNames } from '../docks/long-names.ts'
 import type { Command } from '../program/command.ts'
 import { LocalError } from '../program/failures.ts'
 import { configFolder, replacePrivateFile } from '../settings/profiles.ts'
-import { ownHosts, sshConfig, sshHosts, withInclude } from '../ssh/ssh-config.ts'
+import { sshConfig, sshHosts, withInclude } from '../ssh/ssh-config.ts'
 import { readSshTarget } from '../ssh/ssh-target.ts'
 
 /** Returns the user's own configuration, byte for byte as Latin-1. A missing file is empty. */
@@ -16,12 +16,12 @@ const readConfig = (file: string): Promise<string> =>
     throw new LocalError('local_file', `${file} cannot be read (${error.code}). Nothing was changed.`)
   })
 
-/** Makes `ssh NAME` work. */
+/** Makes `ssh NAME.dock` work. */
 export const configSsh: Command = {
   path: ['config-ssh'],
-  summary: 'Write ~/.ssh/dock_config, so that ssh NAME, scp, rsync, git and editors reach your Docks',
+  summary: 'Write ~/.ssh/dock_config, so that ssh NAME.dock, scp, rsync, git and editors reach your Docks',
   details:
-    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. A name with\na dot, or a name that your own configuration has, ends in .dock; so does the longer name of the second of two Docks with\none name.',
+    'Includes the file at the beginning of ~/.ssh/config, once. Run it again after you have created Docks. All names end in\n.dock, so that no Dock is taken for another machine. The second of two Docks with one name gets its longer name.',
   flags: [{ name: 'print', about: 'print the file instead of writing it' }],
   async run(context, input) {
     const client = await context.client()
@@ -30,7 +30,7 @@ export const configSsh: Command = {
     const sorted = docks.toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
     const file = join(context.env.HOME || homedir(), '.ssh', 'config')
     const before = await readConfig(file)
-    const hosts = sshHosts(await withLongNames(client, sorted), ownHosts(before))
+    const hosts = sshHosts(await withLongNames(client, sorted))
     const text = sshConfig(context.env, target, hosts)
     if (input.has('print')) return context.out.result({ config: text }, () => context.out.stdout.write(text))
     const folder = dirname(file)

@@ -67,9 +67,11 @@ const serviceChecks = async (context: Context): Promise<Check[]> => {
     await tried(
       'SSH keys',
       async () => {
-        const { length } = await client.call('listSshKeys')
-        if (length === 0) throw new Error('none; add one: dock ssh-key add')
-        return String(length)
+        const proofs = await client.call('listSshKeyProofs')
+        if (proofs.length === 0) throw new Error('none; add one: dock ssh-key add')
+        const proved = proofs.filter(({ provedAt }) => provedAt !== null).length
+        if (proved === 0) throw new Error(`${proofs.length}, none is proved: dock ssh-key prove`)
+        return `${proofs.length}, ${proved} proved`
       },
       'remark',
     ),

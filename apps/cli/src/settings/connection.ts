@@ -25,11 +25,15 @@ export function serviceAddress(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
+/** Returns true if the host, as in an URL, is this computer. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
+
 /** Returns true if the key would cross a network where others can read it. */
 export function isPlainToAnotherMachine(address: string): boolean {
   const { protocol, hostname } = new URL(address)
-  if (protocol === 'https:') return false
-  return !/^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  return protocol !== 'https:' && !isLoopback(hostname)
 }
 
 const ofProfile = (name: string, { url, apiKey, workspaceId }: Profile): Connection => ({
