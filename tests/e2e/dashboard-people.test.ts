@@ -1,4 +1,8 @@
 /** The dashboard's pages of people, Environments, keys and the account, in a real browser. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { openChromium } from '@dock/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -249,6 +253,32 @@ describe('keys', () => {
     await button(page, 'Add key').click()
     await dialog.getByText(/validation_error · request [0-9a-f-]{36}/).waitFor()
     await page.keyboard.press('Escape')
+  })
+
+  it('of SSH are proved with the command that the page shows', async () => {
+    const [name, folder] = [freshName('laptop'), await mkdtemp(join(tmpdir(), 'dock-page-key-'))]
+    const file = join(folder, 'id_ed25519')
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file])
+    await button(page, 'Add SSH key').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('Public key').fill(await readFile(`${file}.pub`, 'utf8'))
+    await button(page, 'Add key').click()
+    await page.getByRole('dialog', { name: `Prove ${name}` }).waitFor()
+    const command = (await dialog.locator('code', { hasText: 'ssh-keygen' }).innerText()).replace(
+      ...(['~/.ssh/id_ed25519', file] as const),
+    )
+    const signature = execFileSync('sh', ['-c', command], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    await rm(folder, { recursive: true })
+    await dialog.getByLabel('Signature').fill(signature.toString())
+    await button(page, 'Prove key').click()
+    await row(page, name).getByText('proved', { exact: true }).waitFor()
+    await row(page, name).getByRole('button', { name: 'Delete' }).click()
+    await confirm(page, name, 'Delete')
+    await expect.poll(() => row(page, name).count()).toBe(0)
   })
 
   it('of providers are set, revealed and deleted by admins only', async () => {

@@ -107,6 +107,13 @@ export const sshKeysQuery = queryOptions({
   ...readAnew,
 })
 
+/** Which SSH keys are proved. */
+export const sshKeyProofsQuery = queryOptions({
+  queryKey: ['ssh-key', 'proofs'],
+  queryFn: ({ signal }) => api.call('listSshKeyProofs', { signal }),
+  ...readAnew,
+})
+
 export function providerKeysQuery(organizationId: string) {
   return queryOptions({
     queryKey: ['provider-key', organizationId],

@@ -102,13 +102,13 @@ function Editors(props: { dock: DockInfo; name: string; ssh: { host: string; por
           facts={[
             ['Host', ssh.host],
             ['Port', ssh.port],
-            ['User name', name],
+            ['User name', dock.id],
           ]}
         />
       </div>
       <p className="m-0 text-sm text-muted">
         Shorter: after <code className="font-mono text-xs">dock config-ssh</code> every tool that reads
-        ~/.ssh/config finds it as <code className="font-mono text-xs">{name}</code>. More in{' '}
+        ~/.ssh/config finds it as <code className="font-mono text-xs">{name}.dock</code>. More in{' '}
         <Documentation page="ssh" name="the documentation" />.
       </p>
     </Panel>

@@ -3,7 +3,8 @@ import { nameLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { sshKeysQuery } from '../../api/people-queries.ts'
+import { sshKeyProofsQuery, sshKeysQuery } from '../../api/people-queries.ts'
+import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
@@ -14,18 +15,24 @@ import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { LastUsed } from './last-used.tsx'
+import { ProveSshKeyDialog } from './prove-ssh-key-dialog.tsx'
 
 /** The public keys with which the person reaches Docks over SSH. */
 export function SshKeysTab() {
   const client = useQueryClient()
   const keys = useQuery(sshKeysQuery)
+  const proofs = useQuery(sshKeyProofsQuery)
   const [adds, setAdds] = useState(false)
+  const [proving, setProving] = useState<SshKey>()
   const [removed, setRemoved] = useState<SshKey>()
+  /** Undefined while it is not known. */
+  const isProved = (key: SshKey): boolean | undefined =>
+    proofs.data?.some(({ sshKeyId, provedAt }) => sshKeyId === key.id && provedAt !== null)
   const readAgain = () => client.invalidateQueries({ queryKey: ['ssh-key'] })
   return (
     <Panel
       title="SSH keys"
-      text="Public keys of your computers. With one of them you reach all Docks that you may use, by ssh, scp and editors."
+      text="Public keys of your computers. With one of them you reach all Docks that you may use, by ssh, scp and editors. Until you prove a key, it opens Docks by id and full name only."
       actions={
         <Button look="primary" onClick={() => setAdds(true)}>
           Add SSH key
@@ -44,7 +51,13 @@ export function SshKeysTab() {
           {keys.data.map((key) => (
             <Row
               key={key.id}
-              title={key.name}
+              title={
+                <>
+                  <span>{key.name}</span>
+                  {isProved(key) === true && <Badge tone="good">proved</Badge>}
+                  {isProved(key) === false && <Badge tone="wait">not proved</Badge>}
+                </>
+              }
               text={
                 <>
                   <span className="font-mono">{key.fingerprint}</span> · added{' '}
@@ -52,6 +65,11 @@ export function SshKeysTab() {
                 </>
               }
             >
+              {isProved(key) === false && (
+                <Button aria-label={`Prove ${key.name}`} onClick={() => setProving(key)}>
+                  Prove
+                </Button>
+              )}
               <Button look="danger" aria-label={`Delete ${key.name}`} onClick={() => setRemoved(key)}>
                 Delete
               </Button>
@@ -65,10 +83,11 @@ export function SshKeysTab() {
         open={adds}
         onClose={() => setAdds(false)}
         onSubmit={async (form) => {
-          await api.call('addSshKey', {
+          const added = await api.call('addSshKey', {
             body: { name: textIn(form, 'name'), publicKey: textIn(form, 'publicKey') },
           })
           await readAgain()
+          setProving(added)
         }}
       >
         <Field
@@ -90,6 +109,7 @@ export function SshKeysTab() {
           required
         />
       </FormDialog>
+      <ProveSshKeyDialog sshKey={proving} onClose={() => setProving(undefined)} onProved={readAgain} />
       <ConfirmDialog
         title={`Delete ${removed?.name ?? ''}?`}
         description="No new connection can be made with this key. Connections that are open stay open."
