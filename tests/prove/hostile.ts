@@ -1,7 +1,7 @@
 /**
  * script/prove hostile [part...]: starts Dock in a separate network namespace and attacks it: by a hostile host, the
- * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk and squatted
- * invitations. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
+ * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk, squatted
+ * invitations and squatted SSH keys. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'
@@ -15,6 +15,7 @@ import { hostileLocalUser } from './hostile/local-user.ts'
 import { isInOwnNetwork, runInOwnNetwork } from './hostile/own-network.ts'
 import { createReport, type Report } from './hostile/report.ts'
 import { flushedRules } from './hostile/rules.ts'
+import { squattedSshKeys } from './hostile/ssh-keys.ts'
 import { hostileTenant } from './hostile/tenant.ts'
 
 const parts: Record<string, (report: Report) => Promise<void>> = {
@@ -26,6 +27,7 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
   rules: flushedRules,
   'full-disk': fullDisk,
   invitations: squattedInvitations,
+  'ssh-keys': squattedSshKeys,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
