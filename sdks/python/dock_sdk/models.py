@@ -1412,6 +1412,7 @@ class SshKeyChallenge(TypedDict):
 class SshKeyProof(TypedDict):
     sshKeyId: str
     provedAt: str | None
+    expiresAt: str | None
 
 
 class StartDockProcessBody(TypedDict, total=False):

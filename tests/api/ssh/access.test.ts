@@ -125,6 +125,13 @@ describe('a key', () => {
     expect(await sshAs('id', dockId, 'echo in')).toMatchObject({ code: 0 })
   })
 
+  it('that has expired is refused', async () => {
+    const { keyId } = await addKeyHolder('expired', 'admin')
+    expect(await sshAs('expired', dockId, 'echo in')).toMatchObject({ code: 0 })
+    await sql`update ssh_keys set expires_at = now() where id = ${keyId}`.execute(world.server.database.db)
+    expect(await sshAs('expired', dockId, 'true')).toMatchObject(refused)
+  })
+
   it('of a closed account is refused', async () => {
     const { userId } = await addKeyHolder('closed', 'admin')
     await sql`update users set closed_at = now() where id = ${userId}`.execute(world.server.database.db)
@@ -138,6 +145,11 @@ describe('an open session', () => {
     [
       'the key is deleted',
       ({ keyId, apiKey }) => world.server.call('DELETE', `/v1/ssh-keys/${keyId}`, undefined, apiKey),
+    ],
+    [
+      'the key expires',
+      ({ keyId }) =>
+        sql`update ssh_keys set expires_at = now() where id = ${keyId}`.execute(world.server.database.db),
     ],
     [
       'the membership ends',

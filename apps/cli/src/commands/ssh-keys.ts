@@ -9,15 +9,15 @@ import { notFound } from '../program/failures.ts'
 import { proveSshKey } from '../ssh/prove-ssh-key.ts'
 import { isSameKey, type PublicKeyFile, readPublicKey } from '../ssh/ssh-key-files.ts'
 
-type ProvedKey = SshKey & { provedAt: string | null }
+type ProvedKey = SshKey & { provedAt: string | null; expiresAt: string | null }
 
 /** Returns the keys of the account, each with the time of its proof. */
 const listProvedKeys = async (client: Client): Promise<ProvedKey[]> => {
   const [keys, proofs] = await Promise.all([client.call('listSshKeys'), client.call('listSshKeyProofs')])
-  return keys.map((key) => ({
-    ...key,
-    provedAt: proofs.find(({ sshKeyId }) => sshKeyId === key.id)?.provedAt ?? null,
-  }))
+  return keys.map((key) => {
+    const { provedAt = null, expiresAt = null } = proofs.find(({ sshKeyId }) => sshKeyId === key.id) ?? {}
+    return { ...key, provedAt, expiresAt }
+  })
 }
 
 const list: Command = {

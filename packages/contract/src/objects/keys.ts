@@ -37,6 +37,8 @@ export type SshKeyChallenge = z.output<typeof sshKeyChallenge>
 export const sshKeyProof = z.strictObject({
   sshKeyId: uuid,
   provedAt: timestamp.nullable(),
+  /** Set if the key was added with an API key that expires. */
+  expiresAt: timestamp.nullable(),
 })
 export type SshKeyProof = z.output<typeof sshKeyProof>
 

@@ -267,7 +267,7 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     namespace: 'dock-ssh-key@v1',
     expiresAt: times.expiresAt,
   },
-  SshKeyProof: { sshKeyId: ids.key, provedAt: times.changedAt },
+  SshKeyProof: { sshKeyId: ids.key, provedAt: times.changedAt, expiresAt: null },
   UsageAmounts: amounts,
   UsageDay: usageDay,
   Workspace: { id: ids.workspace, organizationId: ids.organization, name: 'Main', slug: 'main', ...stamps },

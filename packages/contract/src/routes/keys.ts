@@ -22,7 +22,8 @@ export const keyRoutes = {
     method: 'POST',
     path: '/v1/api-keys',
     summary: 'Create an API key; its raw value is shown once',
-    description: 'The key has your own rights. Store it when you get it: the service keeps only a hash.',
+    description:
+      'The key has your own rights. Store it when you get it: the service keeps only a hash. A key that is made with another API key ends no later than that one.',
     tag: 'Keys',
     access: { credentials: 'caller', scope: 'person' },
     status: 201,
@@ -61,7 +62,8 @@ export const keyRoutes = {
     method: 'POST',
     path: '/v1/ssh-keys',
     summary: 'Add an SSH public key',
-    description: 'With the key you can open shells in your Docks over SSH.',
+    description:
+      'With the key you can open shells in your Docks over SSH. A key that is added with an API key ends no later than that one. Prove the key to use short names of Docks.',
     tag: 'Keys',
     access: { credentials: 'caller', scope: 'person' },
     status: 201,

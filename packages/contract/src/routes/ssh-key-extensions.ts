@@ -22,7 +22,7 @@ export const sshKeyExtensionRoutes = {
   listSshKeyProofs: route({
     method: 'GET',
     path: '/v1/ssh-keys/proofs',
-    summary: "List which of the caller's SSH keys are proved, newest key first",
+    summary: "List which of the caller's SSH keys are proved, and when they end, newest key first",
     description:
       'A key that is not proved opens Docks by id or by full name (`name.workspace.organization`). A proved key also opens them by shorter names.',
     extension: true,

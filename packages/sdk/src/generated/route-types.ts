@@ -1072,6 +1072,7 @@ export type SshKeyChallenge = {
 export type SshKeyProof = {
   sshKeyId: string
   provedAt: string | null
+  expiresAt: string | null
 }
 
 export type StatsAggregate = {
@@ -2919,7 +2920,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: AssistantConnection
   }
-  /** List which of the caller's SSH keys are proved, newest key first. */
+  /** List which of the caller's SSH keys are proved, and when they end, newest key first. */
   listSshKeyProofs: {
     request: {
       params?: never

@@ -632,7 +632,7 @@ class Client(ClientCore):
         return result
 
     def list_ssh_key_proofs(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.SshKeyProof]:
-        """List which of the caller's SSH keys are proved, newest key first."""
+        """List which of the caller's SSH keys are proved, and when they end, newest key first."""
         result: List[models.SshKeyProof] = self._call(Call("GET", "/v1/ssh-keys/proofs", headers={**(headers or {})}, timeout=timeout))
         return result
 

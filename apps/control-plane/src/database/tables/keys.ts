@@ -1,6 +1,7 @@
 /**
  * Row types of SSH keys, provider keys, the hosted assistant and sign-ins of machines. `006_keys.sql`, `058_ssh.sql` and
- * `060_device_codes.sql` explain the columns, and `093_proved_ssh_keys.sql` those of proofs.
+ * `060_device_codes.sql` explain the columns, `093_proved_ssh_keys.sql` those of
+ * proofs, and `094_ssh_keys_that_expire.sql` the end of a key.
  */
 import type { KeyProvider } from '@dock/contract'
 import type { ColumnType } from 'kysely'
@@ -19,6 +20,7 @@ export type KeyTables = {
     proved_at: ColumnType<Date | null, Date | null | undefined>
     challenge: ColumnType<string | null, string | null | undefined>
     challenge_expires_at: ColumnType<Date | null, Date | null | undefined>
+    expires_at: ColumnType<Date | null, Date | null | undefined>
   }
   ssh_host_keys: {
     id: string

@@ -55,9 +55,8 @@ const findValidHolds = async (
         where s.id = h.credential_id and s.user_id = h.user_id and s.expires_at > ${now})
       or exists (select 1 from api_keys k where k.id = h.credential_id and k.user_id = h.user_id
         and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}))
-      or exists (select 1 from ssh_keys k where k.id = h.credential_id and k.user_id = h.user_id))`.execute(
-    db,
-  )
+      or exists (select 1 from ssh_keys k where k.id = h.credential_id and k.user_id = h.user_id
+        and (k.expires_at is null or k.expires_at > ${now})))`.execute(db)
   return new Set(rows.map((row) => row.at))
 }
 

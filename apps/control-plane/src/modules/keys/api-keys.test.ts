@@ -44,6 +44,30 @@ it('works until it is revoked or expires', async () => {
   expect(await statusWith(other.apiKey)).toBe(401)
 })
 
+it('ends no later than the key that made it', async () => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  const maker = await made({ expiresAt: soon })
+  const endOf = async (extra: object): Promise<string | null> => {
+    const answer = await server.call('POST', '/v1/api-keys', { name: 'made', ...extra }, maker.apiKey)
+    return routes.createApiKey.response.parse(answer.body.data).expiresAt
+  }
+  expect(await endOf({})).toBe(soon)
+  expect(await endOf({ expiresAt: new Date(Date.now() + 7_200_000).toISOString() })).toBe(soon)
+  const sooner = new Date(Date.now() + 1_800_000).toISOString()
+  expect(await endOf({ expiresAt: sooner })).toBe(sooner)
+  // A key without an end, and a person in a browser, may make one without an end.
+  expect((await made()).expiresAt).toBeNull()
+})
+
+it('is not made with a key that is revoked in the meantime', async () => {
+  const maker = await made()
+  const lock = `select 1 from users for update; update api_keys set revoked_at = now() where id = '${maker.id}'`
+  const answer = await whileLocked(server.database, { lock, waiting: 1 }, () =>
+    server.call('POST', '/v1/api-keys', { name: 'late' }, maker.apiKey),
+  )
+  expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized'])
+})
+
 it('refuses an expiry in the past, and to revoke a key of another user', async () => {
   const past = await create('ci', { expiresAt: '2020-01-01T00:00:00Z' })
   expect([past.body.code, past.body.message]).toEqual([

@@ -11,6 +11,7 @@ import { dropKeys } from './drop-keys.ts'
 import type { KeysContext } from './keys-context.ts'
 import { ensureSshHostKeys, type SshHostKey } from './ssh-host-keys.ts'
 import { createSshKeyAccess, type SshKeyAccess } from './ssh-key-access.ts'
+import { deleteExpiredSshKeys } from './ssh-key-store.ts'
 
 export type KeysModule = {
   context: KeysContext
@@ -45,6 +46,7 @@ export function createKeysModule(needs: {
     logger,
     tasks: [
       { name: 'old device codes', everyMs: pruneEveryMs, run: () => pruneDeviceCodes(db, clock.now()) },
+      { name: 'expired SSH keys', everyMs: pruneEveryMs, run: () => deleteExpiredSshKeys(db, clock.now()) },
     ],
   })
   return {

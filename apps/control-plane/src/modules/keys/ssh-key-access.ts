@@ -38,6 +38,7 @@ export function createSshKeyAccess({
         .selectFrom('ssh_keys')
         .innerJoin('users', 'users.id', 'ssh_keys.user_id')
         .where('ssh_keys.fingerprint', '=', fingerprint)
+        .where(sql<boolean>`(ssh_keys.expires_at is null or ssh_keys.expires_at > ${clock.now()})`)
         .where('users.closed_at', 'is', null)
         .where('users.erased_at', 'is', null)
         .select([

@@ -60,7 +60,7 @@ const proofs = async ({ apiKey } = person) =>
 const refusal = { status: 400, body: { code: 'validation_error' } }
 
 it('an added key is not proved until its challenge is signed', async () => {
-  expect(await proofs()).toEqual([{ sshKeyId: keyId, provedAt: null }])
+  expect(await proofs()).toEqual([{ sshKeyId: keyId, provedAt: null, expiresAt: null }])
   const asked = await challenge()
   expect(asked.challenge).toMatch(
     /^dock-ssh-key v1 instance=http\S+ account=\S+@\S+ key=SHA256:\S+ nonce=[\w-]{43}$/,
@@ -115,7 +115,7 @@ it('a signature of something else, in another namespace, or by another key prove
   file = join(folder, newUuid())
   execFileSync('ssh-keygen', ['-q', '-N', '', '-t', 'ed25519', '-f', file])
   expect(await prove(sign(asked.challenge, asked.namespace))).toMatchObject(refusal)
-  expect(await proofs()).toEqual([{ sshKeyId: keyId, provedAt: null }])
+  expect(await proofs()).toEqual([{ sshKeyId: keyId, provedAt: null, expiresAt: null }])
   // A wrong signature does not use the challenge up.
   file = own
   expect((await prove(sign(asked.challenge, asked.namespace))).status).toBe(200)
@@ -129,7 +129,7 @@ it('a signature for one account proves nothing for another', async () => {
   const signature = sign(asked.challenge, asked.namespace)
   expect(await prove(signature, theirs, other)).toMatchObject(refusal)
   expect((await prove(signature)).status).toBe(200)
-  expect(await proofs(other)).toEqual([{ sshKeyId: theirs, provedAt: null }])
+  expect(await proofs(other)).toEqual([{ sshKeyId: theirs, provedAt: null, expiresAt: null }])
 })
 
 it('a key of another person is not found', async () => {
@@ -147,7 +147,25 @@ it('a key that is added again is not proved', async () => {
   await prove(sign(asked.challenge, asked.namespace))
   await server.call('DELETE', `/v1/ssh-keys/${keyId}`, undefined, person.apiKey)
   const again = await add(person)
-  expect(await proofs()).toEqual([{ sshKeyId: again, provedAt: null }])
+  expect(await proofs()).toEqual([{ sshKeyId: again, provedAt: null, expiresAt: null }])
+})
+
+it('a key that was added with an API key that expires ends with it', async () => {
+  const expiresAt = new Date(clock.now().getTime() + 3_600_000).toISOString()
+  const made = await server.call('POST', '/v1/api-keys', { name: 'ci', expiresAt }, person.apiKey)
+  const apiKey = routes.createApiKey.response.parse(made.body.data).apiKey
+  await server.call('DELETE', `/v1/ssh-keys/${keyId}`, undefined, person.apiKey)
+  const sshKeyId = await add({ ...person, apiKey })
+  expect(await proofs()).toEqual([{ sshKeyId, provedAt: null, expiresAt }])
+  clock.advance(3_600_000)
+  expect(await proofs()).toEqual([])
+  expect((await server.call('GET', '/v1/ssh-keys', undefined, person.apiKey)).body.data).toEqual([])
+  const asked = await server.call('POST', `/v1/ssh-keys/${sshKeyId}/challenge`, undefined, person.apiKey)
+  expect(asked.body.code).toBe('ssh_key_not_found')
+  // It does not keep the key from being added for longer, and is gone.
+  expect(await proofs()).toEqual([])
+  const again = await add(person)
+  expect(await proofs()).toEqual([{ sshKeyId: again, provedAt: null, expiresAt: null }])
 })
 
 it('challenges and proofs are limited', async () => {

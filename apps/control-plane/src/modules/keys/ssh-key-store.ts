@@ -1,17 +1,20 @@
 /** All SQL for SSH keys. */
 import { newUuid } from '@dock/foundation'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Database, Db, Tx } from '../../database/database.ts'
 import type { SshPublicKey } from './ssh-public-key.ts'
 
 export type SshKeyRow = Selectable<Database['ssh_keys']>
 
-/** Returns a user's SSH keys, newest first. */
-export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
+const isLive = (now: Date) => sql<boolean>`(expires_at is null or expires_at > ${now})`
+
+/** Returns a user's SSH keys that have not expired, newest first. */
+export function listSshKeyRows(db: Db, userId: string, now: Date): Promise<SshKeyRow[]> {
   return db
     .selectFrom('ssh_keys')
     .selectAll()
     .where('user_id', '=', userId)
+    .where(isLive(now))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
@@ -20,7 +23,7 @@ export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
 /** Inserts a key, which is not proved. Returns undefined if the account has it. */
 export function insertSshKey(
   tx: Tx,
-  values: { userId: string; name: string; key: SshPublicKey; now: Date },
+  values: { userId: string; name: string; key: SshPublicKey; now: Date; expiresAt: Date | null },
 ): Promise<SshKeyRow | undefined> {
   return tx
     .insertInto('ssh_keys')
@@ -32,19 +35,21 @@ export function insertSshKey(
       fingerprint: values.key.fingerprint,
       last_used_at: null,
       created_at: values.now,
+      expires_at: values.expiresAt,
     })
     .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
     .returningAll()
     .executeTakeFirst()
 }
 
-/** Returns a user's SSH key. */
-export function findSshKeyRow(db: Db, userId: string, id: string): Promise<SshKeyRow | undefined> {
+/** Returns a user's SSH key, unless it has expired. */
+export function findSshKeyRow(db: Db, userId: string, id: string, now: Date): Promise<SshKeyRow | undefined> {
   return db
     .selectFrom('ssh_keys')
     .selectAll()
     .where('id', '=', id)
     .where('user_id', '=', userId)
+    .where(isLive(now))
     .executeTakeFirst()
 }
 
@@ -89,4 +94,9 @@ export async function deleteSshKeyRow(db: Db, userId: string, id: string): Promi
 
 export async function deleteAllSshKeyRows(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('ssh_keys').where('user_id', '=', userId).execute()
+}
+
+/** Deletes the SSH keys of all users that have expired. */
+export async function deleteExpiredSshKeys(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('ssh_keys').where('expires_at', '<=', now).execute()
 }

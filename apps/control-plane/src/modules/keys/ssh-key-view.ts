@@ -13,7 +13,11 @@ export function sshKeyView(row: SshKeyRow): SshKey {
   }
 }
 
-/** Returns the API view of the proof of a key. */
+/** Returns the API view of a key's proof and end. */
 export function sshKeyProofView(row: SshKeyRow): SshKeyProof {
-  return { sshKeyId: row.id, provedAt: row.proved_at?.toISOString() ?? null }
+  return {
+    sshKeyId: row.id,
+    provedAt: row.proved_at?.toISOString() ?? null,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+  }
 }

@@ -26,8 +26,7 @@ export function SshKeysTab() {
   const [proving, setProving] = useState<SshKey>()
   const [removed, setRemoved] = useState<SshKey>()
   /** Undefined while it is not known. */
-  const isProved = (key: SshKey): boolean | undefined =>
-    proofs.data?.some(({ sshKeyId, provedAt }) => sshKeyId === key.id && provedAt !== null)
+  const proofOf = (key: SshKey) => proofs.data?.find(({ sshKeyId }) => sshKeyId === key.id)
   const readAgain = () => client.invalidateQueries({ queryKey: ['ssh-key'] })
   return (
     <Panel
@@ -54,18 +53,19 @@ export function SshKeysTab() {
               title={
                 <>
                   <span>{key.name}</span>
-                  {isProved(key) === true && <Badge tone="good">proved</Badge>}
-                  {isProved(key) === false && <Badge tone="wait">not proved</Badge>}
+                  {proofOf(key)?.provedAt && <Badge tone="good">proved</Badge>}
+                  {proofOf(key)?.provedAt === null && <Badge tone="wait">not proved</Badge>}
                 </>
               }
               text={
                 <>
                   <span className="font-mono">{key.fingerprint}</span> · added{' '}
                   <RelativeTime at={key.createdAt} /> · <LastUsed at={key.lastUsedAt} />
+                  <End at={proofOf(key)?.expiresAt ?? null} />
                 </>
               }
             >
-              {isProved(key) === false && (
+              {proofOf(key)?.provedAt === null && (
                 <Button aria-label={`Prove ${key.name}`} onClick={() => setProving(key)}>
                   Prove
                 </Button>
@@ -123,5 +123,16 @@ export function SshKeysTab() {
         }}
       />
     </Panel>
+  )
+}
+
+/** When a key ends that was added with an API key that expires. */
+function End({ at }: { at: string | null }) {
+  if (at === null) return null
+  return (
+    <>
+      {' · ends '}
+      <RelativeTime at={at} />
+    </>
   )
 }

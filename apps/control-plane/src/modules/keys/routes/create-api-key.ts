@@ -3,11 +3,13 @@ import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
 import { insertApiKeyWithinLimit } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
+import { expiryOfCaller } from '../expiry-of-caller.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
 
 /**
- * Creates a key that acts as the caller. Only this response contains the raw key.
+ * Creates a key that acts as the caller. Only this response contains the raw key. It ends no later than the key with which
+ * the caller asks.
  * Throws `validation_error` for an expiry in the past, and `api_key_limit_reached`.
  */
 export async function createApiKey(
@@ -16,13 +18,15 @@ export async function createApiKey(
   body: { name: string; expiresAt?: string | undefined },
 ): Promise<CreatedApiKey> {
   const now = context.clock.now()
-  const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt)
-  if (expiresAt && !(expiresAt > now)) {
+  const wanted = body.expiresAt === undefined ? null : new Date(body.expiresAt)
+  if (wanted && !(wanted > now)) {
     throw new ServiceError('validation_error', { message: 'expiresAt: must be in the future' })
   }
   await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
     await lockKeyOwner(tx, caller.userId)
+    const limit = await expiryOfCaller(tx, caller, now)
+    const expiresAt = limit && (!wanted || wanted > limit) ? limit : wanted
     const key = { userId: caller.userId, name: body.name, expiresAt, now }
     const { row, raw } = await insertApiKeyWithinLimit(tx, key)
     return { ...apiKeyView(row), apiKey: raw }

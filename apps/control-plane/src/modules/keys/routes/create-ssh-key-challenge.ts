@@ -17,12 +17,13 @@ export async function createSshKeyChallenge(
   { userId, email }: Caller,
   id: string,
 ): Promise<SshKeyChallenge> {
-  const row = await findSshKeyRow(db, userId, id)
+  const now = clock.now()
+  const row = await findSshKeyRow(db, userId, id, now)
   if (!row) throw new ServiceError('ssh_key_not_found')
   await rateLimits.take('sshKeyProofs', userId)
   const nonce = randomBytes(nonceBytes).toString('base64url')
   const text = `dock-ssh-key v1 instance=${apiUrl} account=${email} key=${row.fingerprint} nonce=${nonce}`
-  const expiresAt = new Date(clock.now().getTime() + limits.sshKeyProof.challengeSeconds * 1000)
+  const expiresAt = new Date(now.getTime() + limits.sshKeyProof.challengeSeconds * 1000)
   await setSshKeyChallenge(db, id, { text, expiresAt })
   return { challenge: text, namespace: proofNamespace, expiresAt: expiresAt.toISOString() }
 }

@@ -20,10 +20,10 @@ export async function proveSshKey(
   id: string,
   { signature }: { signature: string },
 ): Promise<SshKeyProof> {
-  const row = await findSshKeyRow(db, userId, id)
+  const now = clock.now()
+  const row = await findSshKeyRow(db, userId, id, now)
   if (!row) throw new ServiceError('ssh_key_not_found')
   await rateLimits.take('sshKeyProofs', userId)
-  const now = clock.now()
   const { challenge, challenge_expires_at: expiresAt } = row
   if (challenge === null || expiresAt === null || expiresAt <= now) throw noChallenge()
   const key = parseSshPublicKey(row.public_key)
