@@ -74,7 +74,10 @@ export const limits = {
   },
   /**
    * Concurrent reads of Snapshot files and listings. A host allows 8 in total and keeps the rest for its own work. A
-   * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected.
+   * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected. If a host is at its limit, a
+   * newcomer takes the place of somebody with more reads there that are open for `fairSecondsMin`, or else, if it has none,
+   * of a read that is slower than `slowBytesPerSecond` after `slowSecondsMin`. A person and an organization list
+   * `listBytesAtOnce` at full speed, and more at `listBytesPerSecond`.
    */
   snapshotReadings: {
     openPerUserMax: 4,
@@ -82,6 +85,11 @@ export const limits = {
     openPerHostAndOrganizationMax: 3,
     stallSecondsMax: 60,
     bytesPerSecondMin: 64 * kibibyte,
+    fairSecondsMin: 10,
+    slowSecondsMin: 60,
+    slowBytesPerSecond: mebibyte,
+    listBytesAtOnce: 64 * mebibyte,
+    listBytesPerSecond: 2 * mebibyte,
   },
   /**
    * Processes that outlive their request. At most `keptBytesPerStreamMax` bytes of each output are kept, the newest, and

@@ -24,7 +24,8 @@ export async function listSnapshotFolder(
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
-    count(readings.ofHost(hostId, row.organizationId))
+    const party = { userId: caller.userId, organizationId: row.organizationId }
+    count(readings.ofHost(hostId, party).end)
     return mapHostErrors(gateway.listCaptureFolder(hostId, id, query), 'service_unavailable')
   })
   end()
@@ -49,7 +50,8 @@ export async function compareSnapshots(
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, before)
-    count(readings.ofHost(hostId, before.organizationId))
+    const party = { userId: caller.userId, organizationId: before.organizationId }
+    count(readings.ofHost(hostId, party).end)
     await mapHostErrors(ensureCapture(to, hostId), 'service_unavailable')
     return mapHostErrors(gateway.compareCaptures(hostId, id, to, cursor), 'service_unavailable')
   })

@@ -1,5 +1,6 @@
 import type { HostGateway } from '../hosts/index.ts'
 import { createSnapshotDeleteSaga } from './delete-snapshot.ts'
+import { createListPace } from './list-pace.ts'
 import { createOpenReadings } from './open-readings.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 
@@ -7,7 +8,7 @@ export type SnapshotsModule = { context: SnapshotContext }
 
 /** Registers the saga that deletes Snapshots, and returns what the routes of this module use. */
 export function createSnapshotsModule(
-  needs: Omit<SnapshotContext, 'readings' | 'gateway'> & {
+  needs: Omit<SnapshotContext, 'readings' | 'listPace' | 'gateway'> & {
     gateway: HostGateway
     /** Identifies this process on leases. */
     owner: string
@@ -39,7 +40,8 @@ export function createSnapshotsModule(
         ensureCapture,
         snapshotFileBytesMax,
       },
-      readings: createOpenReadings(),
+      readings: createOpenReadings(clock),
+      listPace: createListPace(clock),
     },
   }
 }

@@ -3,7 +3,7 @@
 export { compareSnapshots, listSnapshotFolder } from './browse-snapshots.ts'
 export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-module.ts'
 export { deleteSnapshot } from './delete-snapshot.ts'
-export { limitSlowReader } from './open-readings.ts'
+export { limitSlowReader } from './limit-slow-reader.ts'
 export { parseRangeHeader, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 export {
   listDockSnapshots,

@@ -1,34 +1,22 @@
-/** Limits of concurrent reads of Snapshots, and how reads end. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+/** Limits of concurrent reads of Snapshots, and who gives way to whom. */
 import { limits } from '@dock/contract'
 import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
-import { serve } from '@hono/node-server'
 import { expect, it, vi } from 'vitest'
-import { createOpenReadings, limitSlowReader, type OpenReadings } from './open-readings.ts'
+import { createOpenReadings, type OpenReadings } from './open-readings.ts'
 
 const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
-const text = new TextEncoder()
-const byLength = { bytesOf: (piece: Uint8Array) => piece.length }
-/** For a busy machine. */
-const patiently = { timeout: 60_000 }
+const { fairSecondsMin, slowSecondsMin, slowBytesPerSecond } = limits.snapshotReadings
 const refusal = expect.objectContaining({ code: 'rate_limited' })
-
-/** Creates an endless stream that produces each piece on demand. */
-const endless = () => {
-  const cancelled = vi.fn()
-  const source = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(text.encode('x')), cancel: cancelled },
-    { highWaterMark: 0 },
-  )
-  return { source, cancelled }
-}
+const party = (organizationId: string, userId = `user of ${organizationId}`) => ({ organizationId, userId })
 
 it.each([
   ['a person', openPerUserMax, ({ ofUser }, key) => ofUser(key)],
-  ['an organization on a host', openPerHostAndOrganizationMax, ({ ofHost }, key) => ofHost('host', key)],
-  ['a host', openPerHostMax, ({ ofHost }, key, turn) => ofHost(key, `organization ${turn % 3}`)],
+  [
+    'an organization on a host',
+    openPerHostAndOrganizationMax,
+    ({ ofHost }, key) => ofHost('host', party(key)).end,
+  ],
+  ['a host', openPerHostMax, ({ ofHost }, key, turn) => ofHost(key, party(`${turn % 3}`)).end],
 ] as [string, number, (readings: OpenReadings, key: string, turn: number) => () => void][])(
   'refuses %s more reads than the limit; each key is counted separately and each read once',
   (_, max, count) => {
@@ -46,121 +34,82 @@ it.each([
 
 it('does not count a refused read for the organization if the host is at its limit', () => {
   const readings = createOpenReadings()
-  const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
-    readings.ofHost('host', `full ${turn % 2}`),
+  const places = Array.from({ length: openPerHostMax }, (_, turn) =>
+    readings.ofHost('host', party(`full ${turn % 2}`)),
   )
-  for (let count = 0; count < 9; count++) expect(() => readings.ofHost('host', 'late')).toThrow(refusal)
-  for (const end of ends) end()
-  for (let count = 0; count < openPerHostAndOrganizationMax; count++) readings.ofHost('host', 'late')
+  for (let count = 0; count < 9; count++)
+    expect(() => readings.ofHost('host', party('late'))).toThrow(refusal)
+  for (const { end } of places) end()
+  for (let count = 0; count < openPerHostAndOrganizationMax; count++) readings.ofHost('host', party('late'))
 })
 
-it('ends a read at the end of the stream, on an error of the source and on cancel', async () => {
-  const end = vi.fn()
-  expect(await new Response(limitSlowReader(new Blob(['dock']).stream(), end, byLength)).text()).toBe('dock')
-  expect(end).toHaveBeenCalledOnce()
-
-  const failing = new ReadableStream({ pull: () => Promise.reject(new Error('the link broke')) })
-  const failed = vi.fn()
-  await expect(limitSlowReader(failing, failed, byLength).getReader().read()).rejects.toThrow(
-    'the link broke',
-  )
-  expect(failed).toHaveBeenCalledOnce()
-
-  const { source, cancelled } = endless()
-  const givenUp = vi.fn()
-  const reader = limitSlowReader(source, givenUp, byLength).getReader()
-  await reader.read()
-  expect(givenUp).not.toHaveBeenCalled()
-  await reader.cancel()
-  expect(givenUp).toHaveBeenCalledOnce()
-  expect(cancelled).toHaveBeenCalledOnce()
-})
-
-it('cuts off a reader who stops reading or never reads', async () => {
-  for (const reads of [0, 2]) {
-    const { source, cancelled } = endless()
-    const ended = Promise.withResolvers<void>()
-    const reader = limitSlowReader(source, ended.resolve, { ...byLength, stallMs: 20 }).getReader()
-    for (let count = 0; count < reads; count++) await reader.read()
-    await ended.promise
-    await expect(reader.read()).rejects.toThrow('stopped reading')
-    expect(cancelled).toHaveBeenCalledOnce()
-  }
-})
-
-/** Returns how many seconds a read of `pieces` pieces lasts if the reader waits before each piece. */
-const secondsRead = async (pieces: number, waitSeconds: (piece: number) => number): Promise<number> => {
+/** Opens a read for each party. `gaveWay` has the numbers of those that gave way. */
+const openAll = (parties: readonly { organizationId: string; userId: string }[]) => {
   const clock = createVirtualClock()
-  const secondsNow = () => clock.now().getTime() / 1000
-  const began = secondsNow()
-  let ended: number | undefined
-  const source = new ReadableStream<Uint8Array>(
-    { pull: (controller) => controller.enqueue(new Uint8Array(1000)) },
-    { highWaterMark: 0 },
-  )
-  const pace = { ...byLength, stallMs: 60_000, bytesPerSecond: 100, clock }
-  const end = () => {
-    ended ??= secondsNow()
-  }
-  const reader = limitSlowReader(source, end, pace).getReader()
-  for (let piece = 0; piece < pieces && ended === undefined; piece++) {
-    await clock.advanceInSteps(waitSeconds(piece) * 1000)
-    if (ended === undefined) await reader.read()
-  }
-  return (ended ?? secondsNow()) - began
+  const readings = createOpenReadings(clock)
+  const gaveWay: number[] = []
+  const places = parties.map((each, index) => {
+    const place = readings.ofHost('host', each)
+    place.allowDisplacement(() => void gaveWay.push(index))
+    return place
+  })
+  return { clock, readings, places, gaveWay }
 }
 
-it('cuts off a reader below the minimum rate, and lets one who keeps the rate read to the end', async () => {
-  // A piece of 1000 bytes adds 10 seconds to the budget.
-  expect(await secondsRead(1000, () => 55)).toBe(70)
-  expect(await secondsRead(1000, () => 11)).toBeLessThan(700)
-  expect(await secondsRead(1000, () => 9)).toBe(9000)
-  // Reading fast makes up for a pause, but the budget never exceeds the length of one pause.
-  expect(await secondsRead(1000, (piece) => (piece % 10 === 9 ? 55 : 1))).toBe(100 * 64)
-  expect(await secondsRead(1000, (piece) => (piece === 100 ? 61 : 0))).toBe(60)
+it('two organizations of one person do not keep others from a host', () => {
+  const parties = Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn % 2}`, 'mallory'))
+  const { clock, readings, places, gaveWay } = openAll(parties)
+  const newcomer = () => readings.ofHost('host', party('victim'))
+  places.forEach((place, index) => void place.took(index === 4 ? 1 : 1000))
+  clock.advance(fairSecondsMin * 1000 - 1)
+  expect(newcomer).toThrow(refusal)
+  clock.advance(1)
+  // The slowest gives way.
+  newcomer()
+  expect(gaveWay).toEqual([4])
+  newcomer()
+  newcomer()
+  expect(gaveWay).toHaveLength(3)
+  // Now each side has a half, and neither takes more from the other.
+  expect(() => readings.ofHost('host', party('1', 'mallory'))).toThrow(refusal)
+  expect(() => readings.ofHost('host', party('victim'))).toThrow(refusal)
 })
 
-it('does not cut off a reader because the source is slow', async () => {
-  const slow = Promise.withResolvers<void>()
-  const source = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      await slow.promise
-      controller.close()
-    },
-  })
-  const ended = vi.fn()
-  const read = limitSlowReader(source, ended, { ...byLength, stallMs: 1 })
-    .getReader()
-    .read()
-  const { promise: later, resolve } = Promise.withResolvers<void>()
-  setTimeout(resolve, 50)
-  await later
-  expect(ended).not.toHaveBeenCalled()
-  slow.resolve()
-  expect(await read).toMatchObject({ done: true })
+it('counts the reads of a person in several organizations, and of several people in one', () => {
+  const people = Array.from({ length: openPerHostMax }, (_, turn) => party('0', `${turn}`))
+  const { clock, gaveWay, readings } = openAll([
+    ...people.slice(0, openPerHostAndOrganizationMax),
+    ...['1', '2', '3'].map((organization) => party(organization, 'mallory')),
+  ])
+  clock.advance(fairSecondsMin * 1000)
+  readings.ofHost('host', party('victim'))
+  expect(gaveWay).toHaveLength(1)
 })
 
-it('closes the connection of a reader who stops reading', async () => {
-  const { source, cancelled } = endless()
-  const big = source.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (_, controller) => controller.enqueue(new Uint8Array(2 ** 20)),
-    }),
+it('reads that are slow for a minute give way to somebody who has none, and fast ones do not', () => {
+  const { clock, readings, places, gaveWay } = openAll(
+    Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn}`)),
   )
-  const end = vi.fn()
-  const server = serve({
-    fetch: () => new Response(limitSlowReader(big, end, { ...byLength, stallMs: 300 })),
-    port: 0,
-    hostname: '127.0.0.1',
-    createServer,
-  })
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  socket.write('GET / HTTP/1.1\r\nhost: dock\r\n\r\n')
-  socket.pause()
-  await vi.waitFor(() => expect(end).toHaveBeenCalledOnce(), patiently)
-  socket.resume().on('error', () => undefined)
-  await once(socket, 'close')
-  await vi.waitFor(() => expect(cancelled).toHaveBeenCalledOnce(), patiently)
-  server.close()
+  const newcomer = () => readings.ofHost('host', party('victim'))
+  for (const place of places.slice(1)) place.took(slowSecondsMin * slowBytesPerSecond)
+  clock.advance((slowSecondsMin - 1) * 1000)
+  expect(newcomer).toThrow(refusal)
+  clock.advance(1000)
+  newcomer()
+  expect(gaveWay).toEqual([0])
+  expect(() => readings.ofHost('host', party('another victim'))).toThrow(refusal)
+})
+
+it('a read that cannot be ended keeps its place, and one that gave way is counted once', () => {
+  const clock = createVirtualClock()
+  const readings = createOpenReadings(clock)
+  const parties = Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn % 2}`))
+  const places = parties.map((each) => readings.ofHost('host', each))
+  clock.advance(fairSecondsMin * 1000)
+  expect(() => readings.ofHost('host', party('victim'))).toThrow(refusal)
+  const giveWay = vi.fn(() => places[0]!.end())
+  places[0]!.allowDisplacement(giveWay)
+  readings.ofHost('host', party('victim'))
+  expect(giveWay).toHaveBeenCalledOnce()
+  expect(() => readings.ofHost('host', party('late'))).toThrow(refusal)
 })

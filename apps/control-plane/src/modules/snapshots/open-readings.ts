@@ -1,18 +1,31 @@
 /**
  * Limits of concurrent reads of Snapshots in this process, by person, organization and host. Each read keeps a process on
- * the host until the reader is done, so one person, or several slow readers, must not use up a host's capacity.
+ * the host until the reader is done. If a host is at its limit, a read of somebody who holds more of it than the newcomer
+ * gives way, or else one that is slow.
  */
 import { limits, ServiceError } from '@dock/contract'
 import { type Clock, systemClock } from '@dock/foundation'
 
-const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax, stallSecondsMax, bytesPerSecondMin } =
-  limits.snapshotReadings
+const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
+const { fairSecondsMin, slowSecondsMin, slowBytesPerSecond } = limits.snapshotReadings
+
+/** Who reads. */
+export type ReadingParty = { userId: string; organizationId: string }
+
+/** The place of a read on a host. */
+export type HostReading = {
+  end(): void
+  /** Records bytes that the reader took. */
+  took(bytes: number): void
+  /** From now on the place may be given to another reader. `giveWay` must end the read. */
+  allowDisplacement(giveWay: () => void): void
+}
 
 export type OpenReadings = {
   /** Counts a read of the person until the returned function is called. Throws `rate_limited` above the limit. */
   ofUser(userId: string): () => void
   /** Counts a read from the host, and of the organization from that host, in the same way. */
-  ofHost(hostId: string, organizationId: string): () => void
+  ofHost(hostId: string, party: ReadingParty): HostReading
 }
 
 const createCounts = (max: number, refusal: string): ((key: string) => () => void) => {
@@ -32,27 +45,84 @@ const createCounts = (max: number, refusal: string): ((key: string) => () => voi
   }
 }
 
-export function createOpenReadings(): OpenReadings {
-  const ofHost = createCounts(
-    openPerHostMax,
-    'Too many files are being read from the host of this Snapshot. Wait a moment and try again.',
+type Open = ReadingParty & {
+  startedAt: number
+  bytes: number
+  giveWay: (() => void) | undefined
+  end(): void
+}
+
+/** How many reads of the host the party has open, as a person or as an organization. */
+const weightOf = (open: Iterable<Open>, party: ReadingParty): number => {
+  const all = [...open]
+  return Math.max(
+    all.filter(({ userId }) => userId === party.userId).length,
+    all.filter(({ organizationId }) => organizationId === party.organizationId).length,
   )
+}
+
+/** Returns the slowest read that must give way to the party, if there is one. */
+const findDisplaced = (open: ReadonlySet<Open>, party: ReadingParty, now: number): Open | undefined => {
+  const weight = weightOf(open, party) + 1
+  const rate = ({ bytes, startedAt }: Open): number => bytes / Math.max((now - startedAt) / 1000, 1)
+  return [...open]
+    .filter((each) => {
+      const seconds = (now - each.startedAt) / 1000
+      if (!each.giveWay) return false
+      if (weightOf(open, each) > weight) return seconds >= fairSecondsMin
+      return weight === 1 && seconds >= slowSecondsMin && rate(each) < slowBytesPerSecond
+    })
+    .sort((one, other) => rate(one) - rate(other))[0]
+}
+
+export function createOpenReadings(clock: Clock = systemClock): OpenReadings {
   const ofOrganization = createCounts(
     openPerHostAndOrganizationMax,
     `Your organization is reading ${openPerHostAndOrganizationMax} files or lists from the host of this Snapshot, which is the limit. Wait until one read ends and try again.`,
   )
+  const hosts = new Map<string, Set<Open>>()
+  const nowMs = (): number => clock.now().getTime()
+
+  /** Returns the open reads of the host, with a place for the party. Throws `rate_limited`. */
+  const makePlace = (hostId: string, party: ReadingParty): Set<Open> => {
+    const open = hosts.get(hostId) ?? new Set()
+    if (open.size >= openPerHostMax) {
+      const displaced = findDisplaced(open, party, nowMs())
+      if (!displaced)
+        throw new ServiceError('rate_limited', {
+          message:
+            'Too many files are being read from the host of this Snapshot. Wait a moment and try again.',
+        })
+      displaced.end()
+      displaced.giveWay?.()
+    }
+    hosts.set(hostId, open)
+    return open
+  }
+
   return {
     ofUser: createCounts(
       openPerUserMax,
       `You are reading ${openPerUserMax} files or lists of Snapshots, which is the limit. Wait until one read ends and try again.`,
     ),
-    ofHost: (hostId, organizationId) => {
-      const endOfOrganization = ofOrganization(`${hostId}/${organizationId}`)
+    ofHost: (hostId, party) => {
+      const endOfOrganization = ofOrganization(`${hostId}/${party.organizationId}`)
       try {
-        const endOfHost = ofHost(hostId)
-        return () => {
-          endOfHost()
+        const open = makePlace(hostId, party)
+        const end = (): void => {
           endOfOrganization()
+          if (open.delete(reading) && open.size === 0) hosts.delete(hostId)
+        }
+        const reading: Open = { ...party, startedAt: nowMs(), bytes: 0, giveWay: undefined, end }
+        open.add(reading)
+        return {
+          end,
+          took: (bytes) => {
+            reading.bytes += bytes
+          },
+          allowDisplacement: (giveWay) => {
+            reading.giveWay = giveWay
+          },
         }
       } catch (error) {
         endOfOrganization()
@@ -60,79 +130,4 @@ export function createOpenReadings(): OpenReadings {
       }
     },
   }
-}
-
-export type ReaderPace<T> = {
-  bytesOf(piece: NoInfer<T>): number
-  /** Longest time without a read, in milliseconds, after which the reader is cut off. */
-  stallMs?: number
-  /** Minimum average rate in bytes per second, below which the reader is cut off. */
-  bytesPerSecond?: number
-  clock?: Clock
-}
-
-/**
- * Returns the same stream, which errors if its reader is too slow. `end` is called once the stream was read, failed, was
- * cancelled or was cut off.
- *
- * The reader has a time budget of at most `stallMs`. Waiting for the reader uses it up, and each piece that is read adds
- * the time that it takes at `bytesPerSecond`. The reader is cut off when the budget is used up. Time spent waiting for the
- * source does not count.
- */
-export function limitSlowReader<T>(
-  source: ReadableStream<T>,
-  end: () => void,
-  {
-    bytesOf,
-    stallMs = stallSecondsMax * 1000,
-    bytesPerSecond = bytesPerSecondMin,
-    clock = systemClock,
-  }: ReaderPace<T>,
-): ReadableStream<T> {
-  const reader = source.getReader()
-  let timeLeftMs = stallMs
-  let waitingSince = 0
-  let stopWaiting = (): void => undefined
-  const settle = (): void => {
-    stopWaiting()
-    end()
-  }
-  const awaitReader = (controller: ReadableStreamDefaultController<T>): void => {
-    waitingSince = clock.now().getTime()
-    stopWaiting = clock.after(timeLeftMs, () => {
-      const error = new Error('the reader stopped reading or is too slow')
-      settle()
-      controller.error(error)
-      reader.cancel(error).catch(() => undefined)
-    })
-  }
-  return new ReadableStream<T>(
-    {
-      start: awaitReader,
-      pull: async (controller) => {
-        stopWaiting()
-        timeLeftMs -= clock.now().getTime() - waitingSince
-        try {
-          const { done, value } = await reader.read()
-          if (done) {
-            settle()
-            controller.close()
-            return
-          }
-          timeLeftMs = Math.min(stallMs, timeLeftMs + (bytesOf(value) / bytesPerSecond) * 1000)
-          controller.enqueue(value)
-          awaitReader(controller)
-        } catch (error) {
-          settle()
-          throw error
-        }
-      },
-      cancel: (reason) => {
-        settle()
-        return reader.cancel(reason)
-      },
-    },
-    // No buffer: it would hide how long the reader has not asked for data.
-    { highWaterMark: 0 },
-  )
 }

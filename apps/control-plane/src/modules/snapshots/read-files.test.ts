@@ -105,12 +105,12 @@ it('is refused to a person at the limit of concurrent reads, until a read ends',
 it('is refused while the host is at its limit, for every reader', async () => {
   const context = counting()
   const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
-    context.readings.ofHost(world.hostId, `another ${turn % 3}`),
+    context.readings.ofHost(world.hostId, { userId: `${turn % 3}`, organizationId: `another ${turn % 3}` }),
   )
   const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
   for (let count = 0; count <= openPerUserMax; count++) expect(await codeOf(file())).toBe('rate_limited')
   expect(await codeOf(readSnapshotTree(context, member, id))).toBe('rate_limited')
-  ends[0]!()
+  ends[0]!.end()
   expect(await codeOf(file())).toBe('done')
 })
 
@@ -120,7 +120,7 @@ it('is refused while the organization is at its limit for the host', async () =>
   const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
   const open = await Promise.all(Array.from({ length: openPerHostAndOrganizationMax }, file))
   expect(await codeOf(file())).toBe('rate_limited')
-  context.readings.ofHost(world.hostId, 'another')
+  context.readings.ofHost(world.hostId, { userId: 'another', organizationId: 'another' })
   await open[0]!.body.cancel()
   expect(await codeOf(file())).toBe('done')
 })

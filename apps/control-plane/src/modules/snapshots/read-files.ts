@@ -11,13 +11,14 @@ import {
   parseByteRange,
   placeByteRange,
 } from '../hosts/index.ts'
-import { limitSlowReader } from './open-readings.ts'
+import { limitSlowReader } from './limit-slow-reader.ts'
+import type { HostReading } from './open-readings.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
 type Reader = Pick<
   SnapshotContext,
-  'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits' | 'readings'
+  'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits' | 'readings' | 'listPace'
 >
 
 /** Returns a completed Snapshot whose files the caller may read. Throws `snapshot_not_found`. */
@@ -71,9 +72,10 @@ export async function countReadsWhile<T>(
   }
 }
 
-/** Returns the approximate length in bytes of a batch as it is sent. */
+/** Returns the approximate length in bytes of a batch as it is sent. JSON writes six characters for a control character. */
 const listedBytes = (batch: readonly { path: string }[]): number =>
-  batch.reduce((sum, { path }) => sum + path.length + 24, 0)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is counted.
+  batch.reduce((sum, { path }) => sum + path.length + 24 + 5 * (path.match(/[\0-\x1f]/g)?.length ?? 0), 0)
 
 /** Lists the files of a completed Snapshot with their sizes in bytes. Throws `snapshot_not_found` and `rate_limited`. */
 export async function readSnapshotTree(
@@ -81,16 +83,25 @@ export async function readSnapshotTree(
   caller: Visitor,
   id: string,
 ): Promise<Listed<SnapshotTree>> {
-  const { rateLimits, readings } = context
+  const { rateLimits, readings, listPace } = context
   await rateLimits.take('snapshotLists', caller.userId)
   const row = await requireCompleted(context, caller, id)
+  const party = { userId: caller.userId, organizationId: row.organizationId }
+  let place: HostReading | undefined
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     // If no host keeps the capture, the list comes from the index of the copy, which uses no host.
-    if (row.hostId !== null) count(readings.ofHost(row.hostId, row.organizationId))
+    if (row.hostId !== null) {
+      place = readings.ofHost(row.hostId, party)
+      count(place.end)
+    }
     return mapHostErrors(context.listFiles(row), 'service_unavailable')
   })
-  const batches = limitSlowReader(ReadableStream.from(begun), end, { bytesOf: listedBytes })
+  const paced = mapAsync(begun, async (batch) => {
+    await listPace(party, listedBytes(batch))
+    return batch
+  })
+  const batches = limitSlowReader(ReadableStream.from(paced), end, { bytesOf: listedBytes, place })
   const files = mapAsync(batches, (batch) => batch.map(({ path, size }) => ({ path, size })))
   return { snapshotId: id, files }
 }
@@ -118,17 +129,19 @@ export async function readSnapshotFile(
   await rateLimits.take('snapshotFiles', caller.userId)
   const row = await requireCompleted(context, caller, wanted.id)
   const range = parseRangeHeader(wanted.range)
+  let place: HostReading | undefined
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
-    count(readings.ofHost(hostId, row.organizationId))
+    place = readings.ofHost(hostId, { userId: caller.userId, organizationId: row.organizationId })
+    count(place.end)
     return mapHostErrors(
       context.gateway.readCaptureFile(hostId, wanted.id, wanted.path, range),
       'not_a_regular_file',
     )
   })
   const { size } = begun
-  const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length })
+  const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length, place })
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
   if (contentLength > context.snapshotFileBytesMax) {

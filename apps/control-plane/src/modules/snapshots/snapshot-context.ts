@@ -5,6 +5,7 @@ import type { OperationRunner } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { CopiesModule } from '../copies/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
+import type { ListPace } from './list-pace.ts'
 import type { OpenReadings } from './open-readings.ts'
 
 export type SnapshotContext = {
@@ -17,6 +18,7 @@ export type SnapshotContext = {
   listFiles: CopiesModule['listFiles']
   ensureCapture: CopiesModule['ensureCapture']
   readings: OpenReadings
+  listPace: ListPace
   /** Most bytes of a Snapshot's file that one response may contain. */
   snapshotFileBytesMax: number
 }
