@@ -10,8 +10,12 @@ export const connectProtocol = 'dock-stream'
 export const sessionOptions = {
   settings: { initialWindowSize: streamWindowBytes, enablePush: false, maxConcurrentStreams: 20_000 },
   peerMaxConcurrentStreams: 20_000,
-  /** In megabytes. The default of 10 refuses streams when a thousand requests are pending. */
-  maxSessionMemory: 256,
+  /**
+   * In megabytes: no limit. Node never subtracts what a stream still had to send when it was reset (59 KB for a cancelled
+   * read of a file, megabytes for a list), and refuses all streams of the session once the sum exceeds the limit. What is
+   * held is limited by the windows, the pieces of the bodies, and the calls that the control plane makes.
+   */
+  maxSessionMemory: 2 ** 20,
   /** Cancelled calls are normal here. The defaults would treat a thousand of them as an attack. */
   streamResetBurst: 100_000,
   streamResetRate: 10_000,

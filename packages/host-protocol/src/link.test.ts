@@ -180,6 +180,22 @@ test('a stream of 100 MB arrives whole while events flow on the other channel', 
   expect(mostBetween).toBeLessThan(total / 4)
 })
 
+test('readers who leave long responses unread do not use up the link', async () => {
+  const piece = new Uint8Array(12 * 2 ** 20)
+  void dial((request) => {
+    if (new URL(request.url).pathname !== '/long') return new Response('short')
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) }))
+  })
+  const { link } = await arrival(0)
+  // Together more than Node counts as memory of a session before it refuses all further streams.
+  for (let reader = 0; reader < 40; reader++) {
+    const { stream } = await link.stream('GET', '/long')
+    await once(stream, 'data')
+    stream.destroy()
+  }
+  expect((await link.request('GET', '/short')).status).toBe(200)
+})
+
 test('a slow reader pauses the producer, and destroying the stream cancels it', async () => {
   const made: { bytes: number; cancelled?: boolean } = { bytes: 0 }
   let aborted: (() => void) | undefined
