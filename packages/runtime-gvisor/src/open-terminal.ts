@@ -102,8 +102,9 @@ const scriptOf = (request: TerminalRequest): string[] => [
 
 const start = async (transport: ExecTransport, sandboxId: string, wanted: Command): Promise<Started> => {
   const input = new InputPipe()
-  const output = new TerminalOutput()
+  let output: TerminalOutput | undefined
   try {
+    output = new TerminalOutput()
     const streams = [input.readFd, output.writeFd, output.writeFd] as const
     const command = await transport.start(sandboxId, wanted, streams)
     input.closeReader()
@@ -111,7 +112,7 @@ const start = async (transport: ExecTransport, sandboxId: string, wanted: Comman
     return { input, output, command }
   } catch (error) {
     input.destroy()
-    output.destroy()
+    output?.destroy()
     throw error
   }
 }

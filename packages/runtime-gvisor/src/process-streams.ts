@@ -15,11 +15,22 @@ export class ProcessStreams {
 
   constructor({ isTerminal }: { isTerminal: boolean }) {
     const { readFd, writeFd } = openPipe()
-    setPipeCapacity(writeFd, processPipeBytes)
     this.#readFd = readFd
     this.stdin = new Socket({ fd: writeFd, readable: false, writable: true })
-    this.stdout = new ProcessOutput(this.stdin)
-    this.stderr = isTerminal ? null : new ProcessOutput(this.stdin)
+    let stdout: ProcessOutput | undefined
+    try {
+      setPipeCapacity(writeFd, processPipeBytes)
+      stdout = new ProcessOutput(this.stdin)
+      this.stdout = stdout
+      this.stderr = isTerminal ? null : new ProcessOutput(this.stdin)
+    } catch (error) {
+      // Without a free descriptor a pipe fails, and those before it must be closed.
+      closeSync(readFd)
+      this.stdin.destroy()
+      stdout?.closeWriter()
+      stdout?.destroy()
+      throw error
+    }
     // EPIPE: the program closed its end or exited.
     for (const stream of this.#all()) stream.on('error', () => undefined)
   }

@@ -47,11 +47,15 @@ export async function runToEnd(
   abandoned: Promise<unknown>,
 ): Promise<RunResult> {
   const { onOutput, outputLimitBytes } = wanted
-  const input = wanted.input === undefined ? undefined : new InputPipe()
-  const stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))
-  const stderr = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stderr', chunk)))
+  let input: InputPipe | undefined
+  let stdout: OutputPipe | undefined
+  let stderr: OutputPipe | undefined
   let isLeft = false
   try {
+    // Without a free descriptor a pipe fails, and those before it must be closed.
+    if (wanted.input !== undefined) input = new InputPipe()
+    stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))
+    stderr = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stderr', chunk)))
     const started = await transport.start(sandboxId, command, [
       input?.readFd ?? devNull(),
       stdout.writeFd,
@@ -73,6 +77,6 @@ export async function runToEnd(
     return { exitCode, stdout: out, stderr: err, truncated: stdout.truncated || stderr.truncated }
   } finally {
     input?.destroy()
-    if (!isLeft) for (const output of [stdout, stderr]) output.close()
+    if (!isLeft) for (const output of [stdout, stderr]) output?.close()
   }
 }
