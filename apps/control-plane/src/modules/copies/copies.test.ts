@@ -19,6 +19,7 @@ import { defaultCopySettings } from './copy-settings.ts'
 import { beginCopy, CopyLost } from './copy-store.ts'
 import { createCopiesModule } from './create-copies-module.ts'
 import { drillNext } from './drill-copies.ts'
+import { findNextDrill, recordWhole } from './drill-store.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
@@ -622,6 +623,41 @@ describe('a drill', () => {
     world.host.captures.delete(snapshotId)
     await ensureCapture(context, snapshotId, world.hostId)
     expect(world.host.captures.has(snapshotId)).toBe(true)
+  })
+
+  it('takes organizations in turn, whatever they have to be drilled', async () => {
+    const first = await alone()
+    const [second, other] = [await stopped(), await stopped()]
+    await createCopier(context).run()
+    await sql`update copies set organization_id = ${newUuid()}
+      where snapshot_id = ${other.snapshotId}`.execute(world.db)
+    due()
+    const next = async () => {
+      const copy = (await findNextDrill(world.db, new Date(world.clock.now().getTime() - drillAgainMs)))!
+      await recordWhole(world.db, copy, world.clock.now())
+      world.clock.advance(1_000)
+      return copy.snapshotId
+    }
+    expect(await next()).toBe(first.snapshotId)
+    expect([await next(), await next()]).toEqual([other.snapshotId, second.snapshotId])
+  })
+
+  it('that fails does not stop the others, and is tried again later', async () => {
+    const { snapshotId } = await alone()
+    const other = await stopped()
+    await createCopier(context).run()
+    due()
+    const { rows } = await sql<{ id: string }>`select id from copies
+      where snapshot_id = ${snapshotId}`.execute(world.db)
+    const get = (key: string) =>
+      key.includes(rows[0]!.id) ? Promise.reject(new Error('input/output error')) : context.store.get(key)
+    const failing = { ...context, store: { ...context.store, get } }
+    await expect(drillNext(failing)).rejects.toThrow('input/output error')
+    expect(await drillNext(failing)).toBe('whole')
+    expect(await drillNext(failing)).toBeNull()
+    world.clock.advance(3_600_000)
+    await expect(drillNext(failing)).rejects.toThrow('input/output error')
+    await remove(other.dockId)
   })
 
   it('records no damage if the store is unreachable or the Snapshot is deleted meanwhile', async () => {

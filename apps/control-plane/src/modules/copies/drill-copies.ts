@@ -22,6 +22,8 @@ import { type DrilledCopy, findNextDrill, giveUpCapture, recordDamage, recordWho
 
 /** Read rate of a drill. It is low, since no user waits for a drill. */
 const bytesPerSecond = 16 * 2 ** 20
+/** How long a copy waits whose drill failed, for example because the store did not answer. */
+const retryMs = 3_600_000
 
 export type DrillResult = 'whole' | 'damaged copy' | 'damaged capture'
 
@@ -132,12 +134,24 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
   return 'whole'
 }
 
-/** Drills the copy whose last drill is longest ago. Returns null if none is due. */
+/** Copies whose drill failed in this process, and until when they wait: one that always fails must not stop the others. */
+const failures = new WeakMap<CopyContext, Map<string, number>>()
+
+/** Drills the copy whose turn it is. Returns null if none is due. */
 export async function drillNext(context: CopyContext): Promise<DrillResult | null> {
-  const before = new Date(context.clock.now().getTime() - context.settings.drillAgainMs)
-  const copy = await findNextDrill(context.db, before)
+  const now = context.clock.now().getTime()
+  const failed = failures.get(context) ?? new Map<string, number>()
+  failures.set(context, failed)
+  for (const [id, until] of failed) if (until <= now) failed.delete(id)
+  const before = new Date(now - context.settings.drillAgainMs)
+  const copy = await findNextDrill(context.db, before, [...failed.keys()])
   if (!copy) return null
-  const result = await drill(context, copy)
-  if (result) context.metrics?.recordDrill(result)
-  return result
+  try {
+    const result = await drill(context, copy)
+    if (result) context.metrics?.recordDrill(result)
+    return result
+  } catch (error) {
+    failed.set(copy.id, now + retryMs)
+    throw error
+  }
 }

@@ -10,16 +10,26 @@ export type DrilledCopy = Copy & {
   hostIds: readonly string[]
 }
 
-/** Returns the verified copy whose last drill is longest ago and before `before`, or null. */
-export async function findNextDrill(db: Db, before: Date): Promise<DrilledCopy | null> {
+/**
+ * Returns the verified copy that is due, or null. Organizations take turns: first the one whose last drill is longest ago,
+ * and of its copies the one whose last drill, before `before`, is longest ago.
+ */
+export async function findNextDrill(
+  db: Db,
+  before: Date,
+  except: readonly string[] = [],
+): Promise<DrilledCopy | null> {
   return (
     (
       await sql<DrilledCopy>`
+      with turns as (select organization_id, max(drilled_at) as drilled_at from copies group by organization_id)
       select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId",
         array(select distinct k.host_id from ${captureKeepers} k) as "hostIds"
       from copies c join snapshots s on s.id = c.snapshot_id
+        join turns t on t.organization_id = c.organization_id
       where c.verified_at is not null and coalesce(c.drilled_at, c.verified_at) <= ${before}
-      order by coalesce(c.drilled_at, c.verified_at) limit 1`.execute(db)
+        and c.id <> all(${except}::uuid[])
+      order by t.drilled_at nulls first, coalesce(c.drilled_at, c.verified_at) limit 1`.execute(db)
     ).rows[0] ?? null
   )
 }
