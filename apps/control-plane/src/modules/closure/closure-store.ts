@@ -47,14 +47,17 @@ export function requireNoSoleOwner(organizations: readonly OwnOrganization[]): v
     throw new ServiceError('sole_owner_of_shared_org')
 }
 
-/** Returns up to `limit` ids of people whose accounts were closed at `before` or earlier and are not erased. */
+/**
+ * Returns up to `limit` ids of people whose accounts were closed at `before` or earlier and are not erased. In random order,
+ * so that those that cannot be erased now do not keep the others from being erased.
+ */
 export async function listOverdue(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('users')
     .select('id')
     .where('closed_at', '<=', before)
     .where('erased_at', 'is', null)
-    .orderBy('closed_at')
+    .orderBy(sql`random()`)
     .limit(limit)
     .execute()
   return rows.map((row) => row.id)

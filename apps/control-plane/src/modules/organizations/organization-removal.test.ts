@@ -1,5 +1,5 @@
 import { routes } from '@dock/contract'
-import { createLogger } from '@dock/foundation'
+import { createLogger, newUuid } from '@dock/foundation'
 import { addPerson, createFreshDatabase, type FreshDatabase, startTestControlPlane } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
@@ -183,6 +183,18 @@ describe('a deleted organization', () => {
     fails = false
     await round([failing, docksThing])
     expect(await left()).toEqual(nothing)
+  })
+
+  it('is removed although as many as fit a round cannot be removed now', async () => {
+    const stuck = Array.from({ length: 50 }, () => newUuid())
+    await sql`insert into organizations (id, name, slug, deleted_at)
+      select id, 'Stuck', id::text, ${new Date(0)} from unnest(${stuck}::uuid[]) s (id)`.execute(world.db)
+    await markDeleted()
+    const slow: OrganizationResource = { name: 'slow', remove: async (id) => (stuck.includes(id) ? 1 : 0) }
+    for (let rounds = 0; rounds < 20 && (await left()).organizations > 0; rounds++)
+      await removalOf([docksThing, slow]).run()
+    expect((await left()).organizations).toBe(0)
+    await sql`delete from organizations where id = any(${stuck}::uuid[])`.execute(world.db)
   })
 
   it('leaves other organizations alone', async () => {

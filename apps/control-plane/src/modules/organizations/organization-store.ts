@@ -101,13 +101,16 @@ export async function markOrganizationDeleted(tx: Tx, id: string, now: Date): Pr
   await tx.deleteFrom('invitations').where('organization_id', '=', id).execute()
 }
 
-/** Returns the ids of deleted organizations whose removal is not finished, oldest deletion first. */
+/**
+ * Returns the ids of deleted organizations whose removal is not finished. In random order, so that those that cannot be
+ * removed now do not keep the others from being removed.
+ */
 export async function listDeletedOrganizations(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('organizations')
     .select('id')
     .where('deleted_at', 'is not', null)
-    .orderBy('deleted_at')
+    .orderBy(sql`random()`)
     .limit(limit)
     .execute()
   return rows.map((row) => row.id)

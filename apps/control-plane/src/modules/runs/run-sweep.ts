@@ -52,11 +52,15 @@ const isOver: RawBuilder<boolean> = sql<boolean>`(r.id is null or not r.state = 
   and not exists (select 1 from operations o
     where o.target_type = 'run' and o.target_id = m.run_id and o.status <> 'completed')`
 
-/** Ends machines whose Run has ended, or whose time after a turn is over, and forgets sessions that nobody continues. */
+/**
+ * Ends machines whose Run has ended, or whose time after a turn is over, and forgets sessions that nobody continues. In
+ * random order, so that machines that cannot be ended now do not keep the others from being ended.
+ */
 const endMachines = async ({ db, machines, logger }: TurnParts): Promise<void> => {
   const { rows } = await sql<{ id: string; hostId: string; generation: number }>`
     select m.id, m.host_id as "hostId", m.generation from run_machines m left join runs r on r.id = m.run_id
-    where m.state <> 'ended' and ${isOver} and not ${awaitsReport} limit ${batch}`.execute(db)
+    where m.state <> 'ended' and ${isOver} and not ${awaitsReport}
+    order by random() limit ${batch}`.execute(db)
   for (const machine of rows)
     await machines
       .end(machine)
