@@ -75,8 +75,8 @@ export const limits = {
   /**
    * Concurrent reads of Snapshot files and listings. A host allows 8 in total and keeps the rest for its own work. A
    * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected. If a host is at its limit, a
-   * newcomer takes the place of somebody with more reads there that are open for `fairSecondsMin`, or else, if it has none,
-   * of a read that is slower than `slowBytesPerSecond` after `slowSecondsMin`. A person and an organization list
+   * newcomer stops a read of somebody with more reads there that is open for `fairSecondsMin`. A newcomer without reads also
+   * stops a read that is slower than `slowBytesPerSecond` after `slowSecondsMin`. A person and an organization list
    * `listBytesAtOnce` at full speed, and more at `listBytesPerSecond`.
    */
   snapshotReadings: {

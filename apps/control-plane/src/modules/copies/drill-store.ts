@@ -11,8 +11,8 @@ export type DrilledCopy = Copy & {
 }
 
 /**
- * Returns the verified copy that is due, or null. Organizations take turns: first the one whose last drill is longest ago,
- * and of its copies the one whose last drill, before `before`, is longest ago.
+ * Returns the verified copy to drill next, or null if none was last drilled before `before`. Organizations take turns: the
+ * organization with the oldest last drill comes first, and its copies by their own last drills.
  */
 export async function findNextDrill(
   db: Db,

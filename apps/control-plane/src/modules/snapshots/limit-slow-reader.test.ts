@@ -138,19 +138,19 @@ it('tells its place what was read, and ends when the place is given away', async
   const { source, cancelled } = endless()
   const end = vi.fn()
   const took = vi.fn()
-  let giveWay = (): void => undefined
+  let stopRead = (): void => undefined
   const place: HostReading = {
     ...{ end, took },
     allowDisplacement: (by) => {
-      giveWay = by
+      stopRead = by
     },
   }
   const reader = limitSlowReader(source, end, { ...byLength, place }).getReader()
   await reader.read()
   expect(took).toHaveBeenCalledExactlyOnceWith(1)
-  giveWay()
+  stopRead()
   expect(end).toHaveBeenCalledOnce()
-  await expect(reader.read()).rejects.toThrow('gave way')
+  await expect(reader.read()).rejects.toThrow('stopped for another organization')
   expect(cancelled).toHaveBeenCalledOnce()
 })
 
@@ -165,17 +165,17 @@ it('can give its place away while the source is waited for', async () => {
     },
     { highWaterMark: 0 },
   )
-  let giveWay = (): void => undefined
+  let stopRead = (): void => undefined
   const place: HostReading = {
     ...{ end: () => undefined, took: () => undefined },
     allowDisplacement: (by) => {
-      giveWay = by
+      stopRead = by
     },
   }
   const reading = limitSlowReader(source, () => undefined, { ...byLength, place })
     .getReader()
     .read()
-  giveWay()
+  stopRead()
   slow.resolve()
-  await expect(reading).rejects.toThrow('gave way')
+  await expect(reading).rejects.toThrow('stopped for another organization')
 })

@@ -60,7 +60,7 @@ export function limitSlowReader<T>(
   return new ReadableStream<T>(
     {
       start: (controller) => {
-        place?.allowDisplacement(() => cutOff(controller, 'the read gave way to another organization'))
+        place?.allowDisplacement(() => cutOff(controller, 'the read was stopped for another organization'))
         awaitReader(controller)
       },
       pull: async (controller) => {

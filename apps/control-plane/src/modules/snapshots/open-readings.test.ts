@@ -1,4 +1,4 @@
-/** Limits of concurrent reads of Snapshots, and who gives way to whom. */
+/** Limits of concurrent reads of Snapshots, and which reads are stopped for others. */
 import { limits } from '@dock/contract'
 import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { expect, it, vi } from 'vitest'
@@ -43,33 +43,33 @@ it('does not count a refused read for the organization if the host is at its lim
   for (let count = 0; count < openPerHostAndOrganizationMax; count++) readings.ofHost('host', party('late'))
 })
 
-/** Opens a read for each party. `gaveWay` has the numbers of those that gave way. */
+/** Opens a read for each party. `stopped` has the numbers of the reads that were stopped. */
 const openAll = (parties: readonly { organizationId: string; userId: string }[]) => {
   const clock = createVirtualClock()
   const readings = createOpenReadings(clock)
-  const gaveWay: number[] = []
+  const stopped: number[] = []
   const places = parties.map((each, index) => {
     const place = readings.ofHost('host', each)
-    place.allowDisplacement(() => void gaveWay.push(index))
+    place.allowDisplacement(() => void stopped.push(index))
     return place
   })
-  return { clock, readings, places, gaveWay }
+  return { clock, readings, places, stopped }
 }
 
 it('two organizations of one person do not keep others from a host', () => {
   const parties = Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn % 2}`, 'mallory'))
-  const { clock, readings, places, gaveWay } = openAll(parties)
+  const { clock, readings, places, stopped } = openAll(parties)
   const newcomer = () => readings.ofHost('host', party('victim'))
   places.forEach((place, index) => void place.took(index === 4 ? 1 : 1000))
   clock.advance(fairSecondsMin * 1000 - 1)
   expect(newcomer).toThrow(refusal)
   clock.advance(1)
-  // The slowest gives way.
+  // The slowest read is stopped.
   newcomer()
-  expect(gaveWay).toEqual([4])
+  expect(stopped).toEqual([4])
   newcomer()
   newcomer()
-  expect(gaveWay).toHaveLength(3)
+  expect(stopped).toHaveLength(3)
   // Now each side has a half, and neither takes more from the other.
   expect(() => readings.ofHost('host', party('1', 'mallory'))).toThrow(refusal)
   expect(() => readings.ofHost('host', party('victim'))).toThrow(refusal)
@@ -77,17 +77,17 @@ it('two organizations of one person do not keep others from a host', () => {
 
 it('counts the reads of a person in several organizations, and of several people in one', () => {
   const people = Array.from({ length: openPerHostMax }, (_, turn) => party('0', `${turn}`))
-  const { clock, gaveWay, readings } = openAll([
+  const { clock, stopped, readings } = openAll([
     ...people.slice(0, openPerHostAndOrganizationMax),
     ...['1', '2', '3'].map((organization) => party(organization, 'mallory')),
   ])
   clock.advance(fairSecondsMin * 1000)
   readings.ofHost('host', party('victim'))
-  expect(gaveWay).toHaveLength(1)
+  expect(stopped).toHaveLength(1)
 })
 
-it('reads that are slow for a minute give way to somebody who has none, and fast ones do not', () => {
-  const { clock, readings, places, gaveWay } = openAll(
+it('reads that are slow for a minute are stopped for somebody who has none, and fast ones are not', () => {
+  const { clock, readings, places, stopped } = openAll(
     Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn}`)),
   )
   const newcomer = () => readings.ofHost('host', party('victim'))
@@ -96,20 +96,20 @@ it('reads that are slow for a minute give way to somebody who has none, and fast
   expect(newcomer).toThrow(refusal)
   clock.advance(1000)
   newcomer()
-  expect(gaveWay).toEqual([0])
+  expect(stopped).toEqual([0])
   expect(() => readings.ofHost('host', party('another victim'))).toThrow(refusal)
 })
 
-it('a read that cannot be ended keeps its place, and one that gave way is counted once', () => {
+it('a read that cannot be ended keeps its place, and one that was stopped is counted once', () => {
   const clock = createVirtualClock()
   const readings = createOpenReadings(clock)
   const parties = Array.from({ length: openPerHostMax }, (_, turn) => party(`${turn % 2}`))
   const places = parties.map((each) => readings.ofHost('host', each))
   clock.advance(fairSecondsMin * 1000)
   expect(() => readings.ofHost('host', party('victim'))).toThrow(refusal)
-  const giveWay = vi.fn(() => places[0]!.end())
-  places[0]!.allowDisplacement(giveWay)
+  const stopRead = vi.fn(() => places[0]!.end())
+  places[0]!.allowDisplacement(stopRead)
   readings.ofHost('host', party('victim'))
-  expect(giveWay).toHaveBeenCalledOnce()
+  expect(stopRead).toHaveBeenCalledOnce()
   expect(() => readings.ofHost('host', party('late'))).toThrow(refusal)
 })

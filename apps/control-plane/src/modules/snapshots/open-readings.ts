@@ -1,7 +1,7 @@
 /**
  * Limits of concurrent reads of Snapshots in this process, by person, organization and host. Each read keeps a process on
- * the host until the reader is done. If a host is at its limit, a read of somebody who holds more of it than the newcomer
- * gives way, or else one that is slow.
+ * the host until the reader is done. If a host is at its limit, a newcomer stops a read of somebody who holds more of the
+ * host, or a slow read.
  */
 import { limits, ServiceError } from '@dock/contract'
 import { type Clock, systemClock } from '@dock/foundation'
@@ -17,8 +17,8 @@ export type HostReading = {
   end(): void
   /** Records bytes that the reader took. */
   took(bytes: number): void
-  /** From now on the place may be given to another reader. `giveWay` must end the read. */
-  allowDisplacement(giveWay: () => void): void
+  /** From now on the place may be given to another reader. `stopRead` must end the read. */
+  allowDisplacement(stopRead: () => void): void
 }
 
 export type OpenReadings = {
@@ -48,7 +48,7 @@ const createCounts = (max: number, refusal: string): ((key: string) => () => voi
 type Open = ReadingParty & {
   startedAt: number
   bytes: number
-  giveWay: (() => void) | undefined
+  stopRead: (() => void) | undefined
   end(): void
 }
 
@@ -61,14 +61,14 @@ const weightOf = (open: Iterable<Open>, party: ReadingParty): number => {
   )
 }
 
-/** Returns the slowest read that must give way to the party, if there is one. */
+/** Returns the slowest read that yields to the party, if there is one. */
 const findDisplaced = (open: ReadonlySet<Open>, party: ReadingParty, now: number): Open | undefined => {
   const weight = weightOf(open, party) + 1
   const rate = ({ bytes, startedAt }: Open): number => bytes / Math.max((now - startedAt) / 1000, 1)
   return [...open]
     .filter((each) => {
       const seconds = (now - each.startedAt) / 1000
-      if (!each.giveWay) return false
+      if (!each.stopRead) return false
       if (weightOf(open, each) > weight) return seconds >= fairSecondsMin
       return weight === 1 && seconds >= slowSecondsMin && rate(each) < slowBytesPerSecond
     })
@@ -94,7 +94,7 @@ export function createOpenReadings(clock: Clock = systemClock): OpenReadings {
             'Too many files are being read from the host of this Snapshot. Wait a moment and try again.',
         })
       displaced.end()
-      displaced.giveWay?.()
+      displaced.stopRead?.()
     }
     hosts.set(hostId, open)
     return open
@@ -113,15 +113,15 @@ export function createOpenReadings(clock: Clock = systemClock): OpenReadings {
           endOfOrganization()
           if (open.delete(reading) && open.size === 0) hosts.delete(hostId)
         }
-        const reading: Open = { ...party, startedAt: nowMs(), bytes: 0, giveWay: undefined, end }
+        const reading: Open = { ...party, startedAt: nowMs(), bytes: 0, stopRead: undefined, end }
         open.add(reading)
         return {
           end,
           took: (bytes) => {
             reading.bytes += bytes
           },
-          allowDisplacement: (giveWay) => {
-            reading.giveWay = giveWay
+          allowDisplacement: (stopRead) => {
+            reading.stopRead = stopRead
           },
         }
       } catch (error) {
