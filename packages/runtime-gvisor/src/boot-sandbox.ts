@@ -9,6 +9,7 @@ import type { Runsc } from './runsc.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { recordProgram } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
+import { bootCpus } from './shown-cpus.ts'
 
 /** `oom_score_adj` of the sandbox. Processes inside have 800, so the kernel kills them first. */
 const sandboxScore = '500'
@@ -22,7 +23,8 @@ export async function bootSandbox(
   folder: string,
 ): Promise<HostProcess> {
   await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
-  const config = ociConfig(spec, id, firstProcess(spec.prepare))
+  const cpus = bootCpus(mounts, spec.cpus)
+  const config = ociConfig(spec, id, firstProcess(spec.prepare), cpus)
   await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })
   recordProgram(runsc, folder)
   await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id), spec.prepare?.input)
@@ -31,6 +33,7 @@ export async function bootSandbox(
   if (!sandbox) throw new Error(`sandbox ${id} died while it started`)
   const cgroup = SandboxCgroup.ofProcess(mounts, pid, id)
   cgroup.limitCpus(spec.cpus)
+  if (cpus !== undefined) cgroup.useAllCpus()
   if (spec.inBackground) cgroup.shareEqually()
   // If the machine runs out of memory, the kernel should kill a process inside first, then the sandbox, then the
   // platform.

@@ -31,8 +31,11 @@ const tmpfs = (destination: string, ...options: string[]) => ({
 const inMemory = ({ inMemory }: SandboxSpec) =>
   inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
 
-/** Returns the configuration for a boot. `id` is the sandbox's id, `init` the command of process 1. */
-export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]): object {
+/**
+ * Returns the configuration for a boot. `id` is the sandbox's id, `init` the command of process 1, `cpus` the list of
+ * processors that it boots on; undefined means all.
+ */
+export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[], cpus?: string): object {
   return {
     ociVersion: '1.0.2',
     process: {
@@ -70,6 +73,7 @@ export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]
         cpu: {
           ...{ period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
           ...(spec.inBackground ? { shares: backgroundShares } : {}),
+          ...(cpus === undefined ? {} : { cpus }),
         },
         memory: { limit: spec.memoryMiB * 1024 * 1024 },
         pids: { limit: hostProcessesMax(spec.memoryMiB) },

@@ -82,6 +82,13 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cpu.max'), `${quota} ${cpuPeriodUs}`)
   }
 
+  /** Lets the sandbox run on every processor that its parent group may use. */
+  useAllCpus(): void {
+    const one = this.#folder('cpuset')
+    if (one) writeFileSync(join(one, 'cpuset.cpus'), readFileSync(join(one, '../cpuset.cpus'), 'utf8'))
+    else writeFileSync(this.#unified('cpuset.cpus'), '\n')
+  }
+
   /** Sets the normal CPU share, which a background boot does not have. */
   shareEqually(): void {
     const one = this.#folder('cpu')
