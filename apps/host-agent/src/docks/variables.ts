@@ -10,13 +10,16 @@ export const variablesPath = `${variablesFolder}/variables`
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`
 
+/** A locale of the Dock replaces the platform's, which cannot be told from the same one of the command. */
+const dropOurLocale = '[ "$LC_CTYPE" != C.UTF-8 ] || unset LC_CTYPE\n'
+
 /** Returns the content of the file. It sets only variables that the command's own environment does not set. */
 export function variablesFile(env: DockVariables): Buffer {
-  return Buffer.from(
-    Object.entries(env)
-      .map(([name, value]) => `[ -n "\${${name}+x}" ] || export ${name}=${quoted(value)}\n`)
-      .join(''),
+  const lines = Object.entries(env).map(
+    ([name, value]) => `[ -n "\${${name}+x}" ] || export ${name}=${quoted(value)}\n`,
   )
+  const hasLocale = 'LANG' in env || 'LC_CTYPE' in env
+  return Buffer.from([...(hasLocale ? [dropOurLocale] : []), ...lines].join(''))
 }
 
 /** A bash function that reads `DOCK_BYTES` bytes of standard input as variables. Builtins only: a fork costs 18 ms. */

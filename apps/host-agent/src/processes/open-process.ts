@@ -11,7 +11,7 @@ import {
 import { ExecRefused, type OpenProcess, type ProcessRequest, type SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState, SandboxUse } from '../docks/dock-state.ts'
-import { dockUser, startFolders, userEnvironment } from '../docks/login-shell.ts'
+import { dockUser, environmentWith, startFolders } from '../docks/login-shell.ts'
 import { formatOutOfMemory } from '../docks/out-of-memory.ts'
 
 export type DockProcess = {
@@ -113,13 +113,13 @@ const openInFolder = async (
   { command, argv, env, cwd, pty }: OpenProcessRequest,
   options: ProcessOptions,
 ): Promise<OpenProcess> => {
-  const terminal = pty ? { TERM: 'xterm-256color', COLORTERM: 'truecolor', LC_CTYPE: 'C.UTF-8' } : {}
+  const terminal = pty ? { TERM: 'xterm-256color', COLORTERM: 'truecolor' } : {}
   const shell = command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command]
   let refusal: unknown
   for (const folder of cwd === undefined ? startFolders : [cwd]) {
     const request: ProcessRequest = {
       argv: argv ?? shell,
-      env: { ...userEnvironment, ...terminal, ...env },
+      env: environmentWith({ ...terminal, ...env }),
       ...{ cwd: folder, uid: dockUser.uid, gid: dockUser.gid },
       ...(pty ? { pty } : {}),
       ...options,

@@ -3,7 +3,7 @@ import type { OpenTerminal, TerminalSize } from '@dock/host-protocol'
 import { ExecRefused, type SandboxHandle, type Terminal, type TerminalRequest } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState, SandboxUse } from '../docks/dock-state.ts'
-import { dockUser, startFolders, userEnvironment } from '../docks/login-shell.ts'
+import { dockUser, environmentWith, startFolders } from '../docks/login-shell.ts'
 
 /** Maximum number of terminals of one Dock that are open at the same time. */
 export const terminalsMax = 4
@@ -64,7 +64,7 @@ const openInFirstFolder = async (
   let refusal: unknown
   for (const cwd of startFolders) {
     const request: TerminalRequest = {
-      env: { ...userEnvironment, TERM: 'xterm-256color', COLORTERM: 'truecolor', LC_CTYPE: 'C.UTF-8' },
+      env: environmentWith({ TERM: 'xterm-256color', COLORTERM: 'truecolor' }),
       ...{ cwd, cols, rows, uid: dockUser.uid, gid: dockUser.gid },
     }
     try {

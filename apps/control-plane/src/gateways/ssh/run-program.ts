@@ -7,6 +7,7 @@ import type { ServerChannel } from 'ssh2'
 import { type DockRow, openDockProcess } from '../../modules/docks/index.ts'
 import type { RemoteProcess } from '../../modules/hosts/index.ts'
 import { type ChannelOutputs, createChannelOutputs } from './channel-outputs.ts'
+import { withClientLocale } from './client-locale.ts'
 import { isNamedSignal, sendExit } from './exit-status.ts'
 import { requireReadyDock, resumeForShell } from './ready-dock.ts'
 import { explainRefusal, refusedExitCode, SessionRefused } from './refusal.ts'
@@ -61,7 +62,8 @@ export function runProgram(
     const dock = await findDock(connection, request, outputs, () => hasLeft)
     const environment = await environmentOf(connection, request)
     await Promise.all(connection.beginningToListen)
-    const { command, argv } = request
+    const { variables, argv = withClientLocale(variables, request.command) } = request
+    const command = argv ? undefined : request.command
     const firstSize = size
     program = await openDockProcess(context.docks, dock, {
       ...(command === undefined ? {} : { command }),
