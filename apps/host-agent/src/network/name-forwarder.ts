@@ -1,5 +1,5 @@
 /**
- * Relays DNS packets unchanged between Docks and the host's resolvers. Queries are limited per Dock and in all; those
+ * Relays DNS packets unchanged between Docks and the host's resolvers, and answers itself for `localhost`. Queries are limited per Dock and in all; those
  * above a limit are dropped, and clients retry.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram'
@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, isIPv6, connect as openConnection, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Logger } from '@dock/foundation'
+import { answerLocalhost } from './localhost-answer.ts'
 
 export type NameForwarder = { close(): Promise<void> }
 
@@ -125,6 +126,11 @@ export async function startNameForwarder(options: NameForwarderOptions): Promise
     if (!release) return
     const answer = (bytes: Buffer): void => {
       if (!isClosed) udp.send(bytes, from.port, from.address, () => undefined)
+    }
+    const own = answerLocalhost(query)
+    if (own) {
+      answer(own)
+      return release()
     }
     void resolvers().then((list) => ask(query, list, resolverPort, answer, release))
   })
