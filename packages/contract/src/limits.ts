@@ -94,7 +94,7 @@ export const limits = {
   /**
    * Processes that outlive their request. At most `keptBytesPerStreamMax` bytes of each output are kept, the newest, and
    * `keptBytesPerDockMax` of all outputs of a Dock. A reader that reads nothing for `holdSecondsMax` while the output
-   * waits for it is disconnected.
+   * waits for it is disconnected. A writer of input must be as fast as one of files.
    */
   processes: {
     runningPerDockMax: 32,

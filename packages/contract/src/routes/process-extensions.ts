@@ -146,7 +146,7 @@ export const processExtensionRoutes = {
     summary:
       'Write input from an offset on; bytes that were sent before are written once, a gap is a conflict',
     description:
-      'The process must have been started with `stdin`. `offset` counts all bytes of input, so a repeated request writes nothing twice.',
+      'The process must have been started with `stdin`. `offset` counts all bytes of input, so a repeated request writes nothing twice. A request is refused if it sends nothing for a minute, or less than 1 KiB a second.',
     extension: true,
     query: z.object({ offset }),
     requestKind: 'raw',

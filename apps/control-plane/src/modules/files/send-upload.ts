@@ -1,43 +1,10 @@
 /** Sends an upload to the program that writes it, in frames, with back-pressure and a limit of idleness. */
 import type { Writable } from 'node:stream'
-import { limits, ServiceError } from '@dock/contract'
-
-const { stallSeconds, bytesPerSecondMin } = limits.files
+import { ServiceError } from '@dock/contract'
+import { createUploadBudget, type UploadPace, usualUploadPace } from './upload-budget.ts'
 
 /** The connection to the program broke; what the program answered tells why. */
 export class ProgramGone extends Error {}
-
-export type UploadPace = { stallMs: number; bytesPerSecond: number }
-
-const defaultPace: UploadPace = { stallMs: stallSeconds * 1000, bytesPerSecond: bytesPerSecondMin }
-
-const tooSlow = (): ServiceError =>
-  new ServiceError('validation_error', {
-    message: `The upload made too little progress: nothing for ${stallSeconds} seconds, or less than ${bytesPerSecondMin} bytes a second.`,
-  })
-
-/**
- * Waiting for the client uses up a budget of `stallMs`, and each chunk adds the time that it takes at `bytesPerSecond`.
- */
-const createBudget = ({ stallMs, bytesPerSecond }: UploadPace) => {
-  let leftMs = stallMs
-  return {
-    credit: (bytes: number): void => {
-      leftMs = Math.min(stallMs, leftMs + (bytes / bytesPerSecond) * 1000)
-    },
-    wait: async <T>(work: Promise<T>): Promise<T> => {
-      const startedAt = performance.now()
-      const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => late.reject(tooSlow()), Math.max(0, leftMs))
-      try {
-        return await Promise.race([work, late.promise])
-      } finally {
-        clearTimeout(timer)
-        leftMs -= performance.now() - startedAt
-      }
-    },
-  }
-}
 
 /** Throws `service_unavailable` after `stallMs`: while the program takes nothing, it is not noticed if the client leaves. */
 const awaitRoom = (stream: Writable, stallMs: number): Promise<void> =>
@@ -77,9 +44,9 @@ const frameOf = (bytes: Uint8Array): Buffer => {
 export async function sendUpload(
   body: ReadableStream<Uint8Array>,
   stdin: Writable,
-  pace: UploadPace = defaultPace,
+  pace: UploadPace = usualUploadPace,
 ): Promise<void> {
-  const budget = createBudget(pace)
+  const budget = createUploadBudget(pace)
   const reader = body.getReader()
   const readChunk = () =>
     reader.read().catch((cause: unknown) => {

@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RouteBody, routes } from '@dock/contract'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { stopDock } from '../docks/index.ts'
 import {
   closeInput,
@@ -267,4 +268,52 @@ it('survives a caller who disconnects before the first byte of input is read', a
   })
   await closeInput(context, world.caller, placeOf(started))
   expect(await textOf(started)).toBe('ab')
+})
+
+describe('input that arrives slowly', () => {
+  const pace = { stallMs: 300, bytesPerSecond: 1000 }
+  const write = (process: { id: string }, body: ReadableStream<Uint8Array>) =>
+    outcomeOf(writeInput(context, world.caller, placeOf(process), { offset: 0 }, body, pace))
+
+  it('holds no place forever: a caller who sends nothing more is refused', async () => {
+    const started = await start({ argv: ['cat'], stdin: true })
+    let isCancelled = false
+    const stalled = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(3)),
+      cancel: () => {
+        isCancelled = true
+      },
+    })
+    expect(await write(started, stalled)).toBe('validation_error')
+    expect(isCancelled).toBe(true)
+    expect((await readProcess(context, world.caller, placeOf(started))).stdin.offset).toBe(3)
+  })
+
+  it('is refused if a byte comes now and then', async () => {
+    const started = await start({ argv: ['cat'], stdin: true })
+    const trickle = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await delay(50)
+        controller.enqueue(new Uint8Array(1))
+      },
+    })
+    expect(await write(started, trickle)).toBe('validation_error')
+  })
+
+  it('is not refused while the process does not read', async () => {
+    const started = await start({ command: 'sleep 1; wc -c', stdin: true })
+    const bytes = new Uint8Array(2 ** 20)
+    const write = writeInput(
+      context,
+      world.caller,
+      placeOf(started),
+      { offset: 0 },
+      new Blob([bytes]).stream(),
+      pace,
+    )
+    expect(await write).toEqual({ offset: bytes.length })
+    await closeInput(context, world.caller, placeOf(started))
+    await wait(started)
+    expect((await textOf(started)).trim()).toBe(String(bytes.length))
+  })
 })

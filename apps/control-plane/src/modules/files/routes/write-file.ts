@@ -5,7 +5,8 @@ import type { Visitor } from '../../accounts/index.ts'
 import { parseEntry } from '../entry.ts'
 import { type FileSession, withFileSession } from '../file-session.ts'
 import type { FilesContext } from '../files-context.ts'
-import { ProgramGone, sendUpload, type UploadPace } from '../send-upload.ts'
+import { ProgramGone, sendUpload } from '../send-upload.ts'
+import type { UploadPace } from '../upload-budget.ts'
 
 export type Upload = {
   body: ReadableStream<Uint8Array>

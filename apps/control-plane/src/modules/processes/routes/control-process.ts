@@ -2,6 +2,7 @@
 import { type ProcessInput, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { readableOf } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
+import { createUploadBudget, type UploadPace, usualUploadPace } from '../../files/index.ts'
 import { endWithAccess } from '../end-with-access.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { callHost } from '../require-process.ts'
@@ -11,7 +12,8 @@ type Done = { done: true }
 
 /**
  * Passes the body on as the process reads it. Returns the offset of the next byte. Throws `dock_not_found` if the caller
- * loses access to the Dock meanwhile.
+ * loses access to the Dock meanwhile, and `validation_error` if the caller sends too slowly. A process may read as slowly as
+ * it likes.
  */
 export async function writeInput(
   context: ProcessContext,
@@ -19,9 +21,11 @@ export async function writeInput(
   params: ProcessParams,
   { offset }: { offset: number },
   body: ReadableStream<Uint8Array>,
+  pace: UploadPace = usualUploadPace,
 ): Promise<ProcessInput> {
   const close = context.streams.add(caller.userId)
-  const bytes = readableOf(body)
+  const budget = createUploadBudget(pace)
+  const bytes = readableOf(body, budget.wait, budget.credit)
   try {
     return await callHost(context, caller, params, async (place) => {
       await endWithAccess(context, caller, params.id, [bytes])
