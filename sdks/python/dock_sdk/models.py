@@ -746,6 +746,12 @@ class InviteMemberResult(TypedDict):
     status: Literal['accepted']
 
 
+class LargestDock(TypedDict):
+    cpus: int
+    memoryMiB: int
+    diskGiB: int
+
+
 class LinkRepositoriesBody(TypedDict):
     workspaceId: str
     selection: str
@@ -1110,6 +1116,10 @@ class QuarantinedItem(TypedDict):
     hostname: str | None
     sizeBytes: int | None
     firstSeenAt: str
+
+
+class ReadLargestDockResult(TypedDict):
+    largest: LargestDock | None
 
 
 class ReadNotificationPreferencesResult(TypedDict):

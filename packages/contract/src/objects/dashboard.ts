@@ -45,6 +45,10 @@ export type TimelineEntry = z.output<typeof timelineEntry>
 export const dockTimeline = z.strictObject({ entries: z.array(timelineEntry), nextCursor })
 export type DockTimeline = z.output<typeof dockTimeline>
 
+/** The most of each size that a host which is online could take. */
+export const largestDock = z.strictObject({ cpus: count, memoryMiB: count, diskGiB: count })
+export type LargestDock = z.output<typeof largestDock>
+
 export const seriesPoint = z.strictObject({
   at: timestamp,
   cpuPercent: z.number(),

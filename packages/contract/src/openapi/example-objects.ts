@@ -126,6 +126,7 @@ const timelineEntry = {
   process: null,
   count: null,
 }
+const largestDock = { cpus: 8, memoryMiB: 32_768, diskGiB: 200 }
 const seriesPoint = { at: times.changedAt, ...aggregate }
 const runEvent = { t: 'agent_started', at: times.changedAt }
 
@@ -170,6 +171,8 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   DockStats: { dockId: ids.dock, state: 'ready', sample: dockSample, window: windowStats },
   DockStop: dockStop,
   DockStopActor: dockStopActor,
+  LargestDock: largestDock,
+  ReadLargestDockResult: { largest: largestDock },
   DockTimeline: { entries: [timelineEntry], nextCursor: null },
   Environment: {
     id: ids.environment,

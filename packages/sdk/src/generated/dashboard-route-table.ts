@@ -2,6 +2,7 @@
 export const dashboardRouteTable = {
   readLive: 'GET /api/live r',
   searchDocks: 'GET /api/dashboard/docks',
+  readLargestDock: 'GET /api/dashboard/largest-dock',
   readDockTimeline: 'GET /api/dashboard/docks/:id/timeline',
   readDockSeries: 'GET /api/dashboard/docks/:id/series',
   listDescribedVersions: 'GET /api/dashboard/environments/:ref/versions',

@@ -542,6 +542,12 @@ export type InvitationPreview = {
 
 export type KeyProvider = "anthropic" | "openai" | "openrouter" | "opencode"
 
+export type LargestDock = {
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+}
+
 export type LinkedInvitation = {
   id: string
   email: string
@@ -3433,6 +3439,17 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockSearchPage
   }
+  /** Read the most of each size that a Dock can have on the hosts that are online. */
+  readLargestDock: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: {
+      largest: LargestDock | null
+    }
+  }
   /** Read what changed a Dock, by whom and why, newest first. */
   readDockTimeline: {
     request: {
@@ -3520,6 +3537,7 @@ export type RouteTypes = {
         limit?: number | undefined
         cursor?: string | undefined
         dockId?: string | undefined
+        organizationId?: string | undefined
       } | undefined
       body?: never
     } & RequestOptions

@@ -1,4 +1,4 @@
-/** Routes of hosts and of the quarantine. The HTTP layer admits only instance admins. */
+/** Routes of hosts and of the quarantine. The HTTP layer admits only instance admins, but to the size of the largest Dock. */
 import { ServiceError } from '@dock/contract'
 import { adoptQuarantined, declareLost } from '../../modules/docks/index.ts'
 import {
@@ -9,6 +9,7 @@ import {
   QuarantineRefused,
   readHost,
   readHostVersions,
+  readLargestDock,
 } from '../../modules/hosts/index.ts'
 import type { Handlers } from '../handler.ts'
 
@@ -25,6 +26,7 @@ const decide = async <T>(work: Promise<T>): Promise<T> => {
 export function hostHandlers(context: HostsContext): Handlers {
   return {
     listHosts: () => listHosts(context.db),
+    readLargestDock: () => readLargestDock(context.db),
     readHost: ({ params }) => readHost(context.db, params.id),
     readHostVersions: ({ params }) => readHostVersions(context, params.id),
     resetHostCredential: async ({ params }) => {

@@ -59,6 +59,7 @@ export {
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
 export { readHostVersions } from './host-versions.ts'
 export { listHosts, readHost } from './host-view.ts'
+export { readLargestDock } from './largest-dock.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
 export { forgetImage, noteImage } from './note-image.ts'
 export {

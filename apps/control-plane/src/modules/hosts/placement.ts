@@ -37,7 +37,7 @@ const mib = 1024 * 1024
 /** Memory that a sandbox takes beyond that of its Dock (decision 060). */
 const headroomMiB = 128
 /** Largest share of a pool that a new disk above the default size may take, so that one Dock cannot fill the pool. */
-const poolShareMax = 0.5
+export const poolShareMax = 0.5
 
 const poolBytesFor = ({ diskGiB, image }: PlacementRequest): number =>
   image !== null && diskGiB > limits.diskGiB.default ? (diskGiB * gib) / poolShareMax : diskGiB * gib

@@ -57,6 +57,15 @@ describe('the list', () => {
     ])
   })
 
+  it('is that of one organization if it is asked for one', async () => {
+    const of = async (organizationId: string) => {
+      const { body } = await read(`/api/dashboard/snapshots?organizationId=${organizationId}`)
+      return routes.searchSnapshots.response.parse(body.data).snapshots.map(({ id }) => id)
+    }
+    expect(await of(server.admin.organizationId)).toEqual(ids.toReversed())
+    expect(await of('00000000-0000-4000-8000-000000000000')).toEqual([])
+  })
+
   it('pages without a gap, and shows nothing to a person outside', async () => {
     const seen: string[] = []
     let query: string | null = '?limit=1'

@@ -48,9 +48,13 @@ const readPage = async (
   caller: Caller,
   dockId: string | null,
   query: PageQuery,
+  organizationId?: string,
 ): Promise<{ rows: SnapshotRow[]; nextCursor: string | null }> => {
   const after = query.cursor === undefined ? null : decodePageCursor(query.cursor)
-  const request = { userId: caller.userId, dockId, after, limit: query.limit + 1 }
+  const request = {
+    ...{ userId: caller.userId, dockId, after, limit: query.limit + 1 },
+    organizationId: organizationId ?? null,
+  }
   const rows = await listSnapshotRows(db, request)
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
@@ -75,9 +79,9 @@ const page = async (
 export async function searchSnapshots(
   context: Pick<SnapshotContext, 'db'>,
   caller: Caller,
-  { dockId, ...query }: RouteQuery<(typeof routes)['searchSnapshots']>,
+  { dockId, organizationId, ...query }: RouteQuery<(typeof routes)['searchSnapshots']>,
 ): Promise<SnapshotSearchPage> {
-  const { rows, nextCursor } = await readPage(context, caller, dockId ?? null, query)
+  const { rows, nextCursor } = await readPage(context, caller, dockId ?? null, query, organizationId)
   return { snapshots: (await describeSnapshotRows(context.db, rows)).map(listedView), nextCursor }
 }
 

@@ -23,6 +23,8 @@ const columns = sql`s.id, s.dock_id as "dockId", s.organization_id as "organizat
 export type SnapshotPageRequest = {
   userId: string
   dockId: string | null
+  /** The only organization whose Snapshots are wanted. Null: all of the person. */
+  organizationId: string | null
   /** Where the previous page ended. */
   after: PagePlace | null
   limit: number
@@ -43,7 +45,8 @@ export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Pr
           where s.organization_id = m.organization_id and ${newest}) s where m.user_id = ${request.userId}`
       : sql`join snapshots s on s.organization_id = m.organization_id and s.dock_id = ${dockId}
           where m.user_id = ${request.userId} and ${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}`
-  const result = await sql<SnapshotRow>`select ${columns} from memberships m ${found}
+  const within = sql`(${request.organizationId}::uuid is null or m.organization_id = ${request.organizationId}::uuid)`
+  const result = await sql<SnapshotRow>`select ${columns} from memberships m ${found} and ${within}
     order by s.created_at desc, s.id desc limit ${request.limit}`.execute(db)
   return result.rows
 }
