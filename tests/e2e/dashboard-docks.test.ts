@@ -265,7 +265,7 @@ describe('Templates', () => {
       .getByRole('list', { name: 'Templates' })
       .getByRole('listitem')
       .filter({ hasText: template })
-    await row.getByText('Running').waitFor()
+    await row.getByText('ready').waitFor()
     await row.getByRole('link', { name }).waitFor()
     await row.getByRole('link', { name: 'New Dock' }).click()
     expect(await page.getByLabel('Template', { exact: true }).inputValue()).toBe(template)

@@ -5,12 +5,19 @@ import { confirmationLink, invitationLink, mailedLink } from './mailed-link.ts'
 import type { Client, Server } from './server.ts'
 import { freshName } from './use-server.ts'
 
+type Joined = { client: Client; person: { email: string; password: string } }
+
 /** Adds a member to the organization. Returns a client with the member's API key. */
-export async function joinAsMember({
+export async function joinAsMember(server: Pick<Server, 'client' | 'admin' | 'dataDir'>): Promise<Client> {
+  return (await joinAsPerson(server)).client
+}
+
+/** The same, with what the member signs in with. */
+export async function joinAsPerson({
   client,
   admin,
   dataDir,
-}: Pick<Server, 'client' | 'admin' | 'dataDir'>): Promise<Client> {
+}: Pick<Server, 'client' | 'admin' | 'dataDir'>): Promise<Joined> {
   const { baseUrl, organizationId } = admin
   const person = { email: `${freshName('member')}@example.test`, password: freshName('a long password') }
   let cookie = ''
@@ -36,5 +43,5 @@ export async function joinAsMember({
   const [own] = (await ask('/v1/me/invitations')).data as { id: string }[]
   await ask(`/v1/me/invitations/${own?.id}/accept`, {})
   const { apiKey } = (await ask('/v1/api-keys', { name: 'tests' })).data as { apiKey: string }
-  return createClient({ baseUrl, apiKey, retries: 0 })
+  return { client: createClient({ baseUrl, apiKey, retries: 0 }), person }
 }

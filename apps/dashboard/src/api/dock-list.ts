@@ -11,7 +11,11 @@ import {
 import { patchPages } from '../lib/patch-pages.ts'
 import { api } from './client.ts'
 
-export type DockFilter = { q?: string | undefined; states?: string | undefined }
+export type DockFilter = {
+  q?: string | undefined
+  states?: string | undefined
+  organizationId?: string | undefined
+}
 
 /** Docks in one page of the list. */
 const pageSize = 100

@@ -30,6 +30,12 @@ export const imagesQuery = queryOptions({
   queryFn: ({ signal }) => api.call('listImages', { signal }),
 })
 
+/** The most of each size that the hosts which are online can take; null if none is. */
+export const largestDockQuery = queryOptions({
+  queryKey: ['largest-dock'],
+  queryFn: async ({ signal }) => (await api.call('readLargestDock', { signal })).largest,
+})
+
 export function timelineQuery(id: string) {
   return queryOptions({
     queryKey: ['dock', 'timeline', id],

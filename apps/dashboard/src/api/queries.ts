@@ -32,11 +32,12 @@ export function workspacesQuery(orgId: string) {
   })
 }
 
-/** The newest Docks whose name or id has the text. */
-export function foundDocksQuery(q: string | undefined, limit: number) {
+/** The newest Docks of an organization whose name or id has the text. */
+export function foundDocksQuery(organizationId: string | undefined, q: string | undefined, limit: number) {
   return queryOptions({
-    queryKey: ['dock', 'found', q, limit],
-    queryFn: async ({ signal }) => (await api.call('searchDocks', { query: { q, limit }, signal })).docks,
+    queryKey: ['dock', 'found', organizationId, q, limit],
+    queryFn: async ({ signal }) =>
+      (await api.call('searchDocks', { query: { organizationId, q, limit }, signal })).docks,
   })
 }
 

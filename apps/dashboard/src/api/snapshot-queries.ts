@@ -9,11 +9,11 @@ const nextPage = ({ nextCursor }: { nextCursor: string | null }): string | undef
   nextCursor ?? undefined
 const firstPage = undefined as string | undefined
 
-export function allSnapshotsQuery(dockId: string | undefined) {
+export function allSnapshotsQuery(of: { dockId?: string | undefined; organizationId?: string | undefined }) {
   return infiniteQueryOptions({
-    queryKey: ['snapshot', 'search', dockId],
+    queryKey: ['snapshot', 'search', of],
     queryFn: ({ signal, pageParam }) =>
-      api.call('searchSnapshots', { query: { dockId, limit: pageSize, cursor: pageParam }, signal }),
+      api.call('searchSnapshots', { query: { ...of, limit: pageSize, cursor: pageParam }, signal }),
     initialPageParam: firstPage,
     getNextPageParam: nextPage,
   })

@@ -11,7 +11,7 @@ export function useWorkspaces(): WorkspaceChoice[] {
     combine: (lists) =>
       lists.flatMap(({ data }, at) =>
         (data ?? []).map(({ id, name }) => ({
-          ...{ id, organizationId: organizations[at]!.id, label: `${organizations[at]!.name} / ${name}` },
+          ...{ id, organizationId: organizations[at]!.id, label: name },
         })),
       ),
   })

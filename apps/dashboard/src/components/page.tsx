@@ -11,7 +11,10 @@ export function useTitle(title: string): void {
   }, [title])
 }
 
-/** A page with its heading. `actions` stand beside the heading; `wide` is for tables with many columns. */
+/**
+ * A page with its heading. `actions` stand beside the heading; `wide` is for tables with many columns. Every page begins at
+ * the same place, so that nothing jumps from one page to the next.
+ */
 export function Page(props: {
   title: string
   /** One sentence about what the page is for. */
@@ -27,7 +30,7 @@ export function Page(props: {
   useTitle(props.title)
   return (
     <main
-      className={`mx-auto grid grid-cols-[minmax(0,1fr)] gap-5 p-4 md:px-8 md:py-7 ${props.wide ? 'max-w-7xl min-[2000px]:max-w-[108rem]' : 'max-w-5xl'}`}
+      className={`mx-auto grid max-w-7xl gap-5 p-4 md:px-8 md:py-7 min-[2000px]:max-w-[108rem] ${props.wide ? 'grid-cols-[minmax(0,1fr)]' : 'grid-cols-[minmax(0,60rem)]'}`}
     >
       <header className="grid gap-1">
         {props.back && (

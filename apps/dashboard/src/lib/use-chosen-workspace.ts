@@ -20,8 +20,10 @@ export function useChosenWorkspace(asked: string | undefined): {
       ? workspaces.find(({ organizationId }) => organizationId === current?.id)
       : workspaces.find(({ id }) => id === asked)
   const organization = organizations.find(({ id }) => id === workspace?.organizationId)
+  const scope = organization?.id ?? current?.id
   return {
-    workspaces,
+    // The navigation chooses the organization, so the page has only a choice inside it.
+    workspaces: workspaces.filter(({ organizationId }) => organizationId === scope),
     workspace,
     workspaceId: asked ?? workspace?.id,
     organization,

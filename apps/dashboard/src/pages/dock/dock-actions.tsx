@@ -3,7 +3,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, repeatIfBroken } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
+import { RefusableButton } from '../../components/refusable-button.tsx'
 import { showError } from '../../components/toasts.tsx'
+import { useDockRights } from '../../lib/dock-rights.ts'
 import { canResume, canStop, isReady } from '../../lib/dock-states.ts'
 import { DeleteDockDialog } from './delete-dock-dialog.tsx'
 
@@ -13,6 +15,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
   const [busy, setBusy] = useState<string>()
   const [asksDelete, setAsksDelete] = useState(false)
   const { id } = dock
+  const rights = useDockRights(id)
   const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     setBusy(what)
     try {
@@ -30,14 +33,15 @@ export function DockActions({ dock }: { dock: DockInfo }) {
   return (
     <div className="flex flex-wrap gap-2">
       {canStop(dock.state) && (
-        <Button
+        <RefusableButton
+          refusal={rights.stop}
           busy={busy === 'stop'}
           onClick={() =>
             void act('stop', () => repeatIfBroken(() => api.call('stopDock', { params: { id }, body: {} })))
           }
         >
           {dock.state === 'error' ? 'Stop and save its disk' : 'Stop'}
-        </Button>
+        </RefusableButton>
       )}
       {canResume(dock.state) && (
         <Button
@@ -57,9 +61,14 @@ export function DockActions({ dock }: { dock: DockInfo }) {
           {busy === 'branch' ? 'Branching…' : 'Branch'}
         </Button>
       )}
-      <Button look="danger" onClick={() => setAsksDelete(true)}>
+      <RefusableButton
+        look="danger"
+        refusal={rights.delete}
+        disabled={rights.isPending}
+        onClick={() => setAsksDelete(true)}
+      >
         Delete
-      </Button>
+      </RefusableButton>
       <DeleteDockDialog dock={dock} open={asksDelete} onClose={() => setAsksDelete(false)} />
     </div>
   )

@@ -26,6 +26,8 @@ const windows = [
   { value: '24h', label: 'Last 24 hours' },
 ] as const
 
+const spans = { '1h': 3600, '24h': 86_400 } as const
+
 /** What the Dock is, and what it uses. */
 export function OverviewTab({ dock }: { dock: DockInfo }) {
   const [window, setWindow] = useState<'1h' | '24h'>('1h')
@@ -83,10 +85,37 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
       )}
       {plots.times.length > 0 && (
         <div className="grid gap-3 md:grid-cols-2 min-[2000px]:grid-cols-4">
-          <UsagePlot title="CPU" times={plots.times} lines={plots.cpu} format={percent} />
-          <UsagePlot title="Memory" times={plots.times} lines={plots.memory} format={formatBytes} isBytes />
-          <UsagePlot title="Disk" times={plots.times} lines={plots.disk} format={formatBytes} isBytes />
-          <UsagePlot title="Network" times={plots.times} lines={plots.network} format={rate} isBytes />
+          <UsagePlot
+            title="CPU"
+            times={plots.times}
+            spanSeconds={spans[window]}
+            lines={plots.cpu}
+            format={percent}
+          />
+          <UsagePlot
+            title="Memory"
+            times={plots.times}
+            spanSeconds={spans[window]}
+            lines={plots.memory}
+            format={formatBytes}
+            isBytes
+          />
+          <UsagePlot
+            title="Disk"
+            times={plots.times}
+            spanSeconds={spans[window]}
+            lines={plots.disk}
+            format={formatBytes}
+            isBytes
+          />
+          <UsagePlot
+            title="Network"
+            times={plots.times}
+            spanSeconds={spans[window]}
+            lines={plots.network}
+            format={rate}
+            isBytes
+          />
         </div>
       )}
     </div>

@@ -36,7 +36,12 @@ export function DocksPage() {
   const navigate = useNavigate()
   const [typed, setTyped] = useState(q ?? '')
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const docks = useInfiniteQuery(dockListQuery({ q, states }))
+  const { organization, hasNone } = useCurrentOrganization()
+  const docks = useInfiniteQuery({
+    ...dockListQuery({ q, states, organizationId: organization?.id }),
+    // Until the organization is known, the list would be that of all of them.
+    enabled: organization !== undefined || hasNone,
+  })
   const { fetchNextPage } = docks
   const found = docks.data?.pages.flatMap((page) => page.docks) ?? []
 
@@ -51,6 +56,8 @@ export function DocksPage() {
   const showMore = useCallback(() => void fetchNextPage(), [fetchNextPage])
   const select = (id: string, isSelected: boolean): void =>
     setSelected((before) => new Set(isSelected ? [...before, id] : [...before].filter((each) => each !== id)))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another organization has other Docks.
+  useEffect(() => setSelected(new Set()), [organization?.id])
   const chosen = found.filter(({ id }) => selected.has(id))
   const hasFilter = q !== undefined || states !== undefined
 

@@ -15,14 +15,11 @@ const key = 'dock-workspace'
  */
 export function NewDockButton({ children }: { children: ReactNode }) {
   const navigate = useNavigate()
-  const all = useWorkspaces()
   const { organization, hasNone } = useCurrentOrganization()
+  const all = useWorkspaces().filter(({ organizationId }) => organizationId === organization?.id)
   const [chosen, setChosen] = useState(() => localStorage.getItem(key) ?? '')
   const [busy, setBusy] = useState(false)
-  const workspace =
-    all.find(({ id }) => id === chosen) ??
-    all.find(({ organizationId }) => organizationId === organization?.id) ??
-    all[0]
+  const workspace = all.find(({ id }) => id === chosen) ?? all[0]
   const workspaceId = workspace?.id
 
   const create = async (): Promise<void> => {

@@ -3,7 +3,10 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { RefusableButton } from '../../components/refusable-button.tsx'
 import { showToast } from '../../components/toasts.tsx'
+import { deleteRefusal, usePerson } from '../../lib/dock-rights.ts'
+import { mayDelete } from '../../lib/may-delete.ts'
 
 /** Requests that run at the same time. */
 const atOnce = 4
@@ -27,10 +30,17 @@ const forEach = async (
   return { failed, error }
 }
 
+const refusalOf = (refused: number, all: number): string =>
+  all === 1
+    ? deleteRefusal
+    : `You may not delete ${refused} of them: only their creators and the admins of their organization may.`
+
 /** What can be done with the selected Docks. */
 export function SelectionBar({ docks, onDone }: { docks: readonly ListedDock[]; onDone: () => void }) {
   const [busy, setBusy] = useState(false)
   const [asksDelete, setAsksDelete] = useState(false)
+  const person = usePerson()
+  const refused = person ? docks.filter((dock) => !mayDelete(dock, person)).length : 0
   const count = docks.length === 1 ? '1 Dock' : `${docks.length} Docks`
   const act = async (done: string, work: (dock: ListedDock) => Promise<unknown>): Promise<void> => {
     setBusy(true)
@@ -49,9 +59,15 @@ export function SelectionBar({ docks, onDone }: { docks: readonly ListedDock[]; 
       >
         Stop
       </Button>
-      <Button look="danger" busy={busy} onClick={() => setAsksDelete(true)}>
+      <RefusableButton
+        look="danger"
+        busy={busy}
+        refusal={refused === 0 ? undefined : refusalOf(refused, docks.length)}
+        disabled={!person}
+        onClick={() => setAsksDelete(true)}
+      >
         Delete
-      </Button>
+      </RefusableButton>
       <ConfirmDialog
         title={`Delete ${count}?`}
         description="Their disks and all their Snapshots are deleted. This cannot be undone."

@@ -43,7 +43,18 @@ function PageLink({ page, count = 0 }: { page: ShellPage; count?: number }) {
   )
 }
 
-/** The choice of the organization, for people who are in several. */
+/** Pages whose things belong to one organization. */
+const scoped = ['snapshots', 'templates', 'environments', 'runs', 'github', 'webhooks']
+
+/** Returns the list that a page belongs to, or undefined for pages that do not depend on the organization. */
+export function listOf(pathname: string, organizationId: string): string | undefined {
+  const [, area = '', part] = pathname.split('/')
+  if (area === 'organization') return `/organization/${organizationId}`
+  if (area === 'docks') return part === 'new' ? undefined : '/'
+  return scoped.includes(area) || area === '' ? `/${area}` : undefined
+}
+
+/** The choice of the organization, for people who are in several. It is that of all pages. */
 function OrganizationChoice() {
   const { organizations, organization } = useCurrentOrganization()
   const navigate = useNavigate()
@@ -51,7 +62,9 @@ function OrganizationChoice() {
   if (organizations.length < 2) return null
   const choose = (id: string): void => {
     chooseOrganization(id)
-    if (pathname.startsWith('/organization/')) void navigate({ to: `/organization/${id}` as '/' })
+    const to = listOf(pathname, id)
+    // What the page shows belongs to the other organization, and so does what its address asks for.
+    if (to !== undefined) void navigate({ to: to as '/', search: {} })
   }
   return (
     <select

@@ -1,3 +1,4 @@
+import type { ListedDock } from '@dock/sdk'
 import { searchLengthMax } from '@dock/sdk/dashboard-rules'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -7,28 +8,26 @@ import { Dialog } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import { foundDocksQuery, meQuery, organizationsQuery, workspacesQuery } from '../../api/queries.ts'
 import { useReturnFocus } from '../../components/return-focus.ts'
+import { StateBadge } from '../../components/state-badge.tsx'
 import { showError } from '../../components/toasts.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
+import { usePerson } from '../../lib/dock-rights.ts'
 import { chooseTheme } from '../../lib/theme.ts'
+import { DeleteDockDialog } from '../dock/delete-dock-dialog.tsx'
 import { createDock } from '../docks/create-dock.ts'
 import { accountPage, adminPages, inboxPage, mainPages } from './pages.ts'
+import { type DockAction, iconProps, parseWanted, useDockActions } from './palette-docks.tsx'
 import { signOut } from './sign-out.ts'
 
 const docksShown = 8
 
-type Action = { label: string; icon: ReactNode; run: () => void }
+type Action = { id?: string; label: string; icon: ReactNode; run: () => void }
 
-const iconProps = {
-  size: 16,
-  strokeWidth: 1.8,
-  'aria-hidden': true,
-  className: 'shrink-0 text-muted',
-} as const
-
-function Item({ label, icon, run }: Action) {
+function Item({ id, label, icon, run }: Action) {
   return (
     <Command.Item
-      value={label}
+      // Two Docks may have one name.
+      value={id ?? label}
       onSelect={run}
       className="flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-raised"
     >
@@ -74,10 +73,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const focus = useReturnFocus()
   const wanted = typed.trim().toLowerCase()
-  const docks = useQuery({
-    ...foundDocksQuery(wanted.slice(0, searchLengthMax) || undefined, docksShown),
-    placeholderData: keepPreviousData,
-  })
+  const { verb, rest } = parseWanted(wanted)
+  const find = (text: string) =>
+    foundDocksQuery(organization?.id, text.slice(0, searchLengthMax) || undefined, docksShown)
+  const docks = useQuery({ ...find(wanted), placeholderData: keepPreviousData })
+  // No earlier result: Enter must not stop another Dock than the one that is typed.
+  const targets = useQuery({ ...find(rest), enabled: verb !== undefined })
+  const [deleting, setDeleting] = useState<ListedDock>()
+  const actionsOf = useDockActions(usePerson(), setDeleting)
 
   const run = (work: () => unknown) => (): void => {
     onClose()
@@ -108,6 +111,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
     { label: 'Sign out', icon: <LogOut {...iconProps} />, run: run(signOut) },
   ].filter(matches)
   const found = docks.data ?? []
+  /** What can be done with the one Dock that is left, or what the verb means for each that has the rest as its name. */
+  const dockActions: DockAction[] =
+    verb !== undefined
+      ? (targets.data ?? []).flatMap(actionsOf).filter((action) => action.verb === verb)
+      : found.length === 1 && wanted !== '' && !docks.isPlaceholderData
+        ? found.flatMap(actionsOf).filter((action) => action.verb !== 'open')
+        : []
+  const items = dockActions.map(({ key, label, icon, work, verb: does }) => ({
+    // The question before a delete stands in the place of the palette.
+    ...{ id: key, label, icon, run: does === 'delete' ? () => void work() : run(work) },
+  }))
+  if (deleting) return <DeleteDockDialog dock={deleting} open onClose={onClose} />
   return (
     <Dialog.Root open onOpenChange={(open) => open || onClose()}>
       <Dialog.Portal>
@@ -123,7 +138,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               value={typed}
               onValueChange={setTyped}
               maxLength={searchLengthMax}
-              placeholder="Where to, or what to do?"
+              placeholder="A page, a Dock, or “stop web”"
               className="h-12 w-full border-b border-line bg-panel px-4 text-base -outline-offset-2 placeholder:text-muted"
             />
             <Command.List className="max-h-[60dvh] overflow-y-auto p-1.5">
@@ -137,6 +152,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
                   ))}
                 </Group>
               )}
+              {items.length > 0 && verb !== undefined && (
+                <Group heading="Docks: actions">
+                  {items.map((item) => (
+                    <Item key={item.id} {...item} />
+                  ))}
+                </Group>
+              )}
               {pages.length > 0 && (
                 <Group heading="Pages">
                   {pages.map((page) => (
@@ -146,7 +168,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               )}
               {found.length > 0 && (
                 <Group heading="Docks">
-                  {found.map(({ id, name }) => (
+                  {found.map(({ id, name, state }) => (
                     <Command.Item
                       key={id}
                       value={id}
@@ -155,8 +177,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
                     >
                       <Box {...iconProps} />
                       <bdi className="min-w-0 truncate">{name ?? id}</bdi>
+                      <span className="ml-auto text-xs">
+                        <StateBadge state={state} />
+                      </span>
                     </Command.Item>
                   ))}
+                  {verb === undefined && items.map((item) => <Item key={item.id} {...item} />)}
                 </Group>
               )}
               {actions.length > 0 && wanted === '' && (

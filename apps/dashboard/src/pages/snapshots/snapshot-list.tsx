@@ -8,13 +8,18 @@ import { Button } from '../../components/button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { VirtualList } from '../../components/virtual-list.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { SnapshotRow, snapshotRowHeight } from './snapshot-row.tsx'
 
-/** Snapshots of one Dock or of all, newest first. Two of them can be compared. */
+/** Snapshots of one Dock, or of all of the organization, newest first. Two of them can be compared. */
 export function SnapshotList({ dockId, emptyText }: { dockId: string | undefined; emptyText: string }) {
   const navigate = useNavigate()
   const [chosen, setChosen] = useState<readonly ListedSnapshot[]>([])
-  const listed = useInfiniteQuery(allSnapshotsQuery(dockId))
+  const { organization, hasNone } = useCurrentOrganization()
+  const listed = useInfiniteQuery({
+    ...allSnapshotsQuery(dockId === undefined ? { organizationId: organization?.id } : { dockId }),
+    enabled: dockId !== undefined || organization !== undefined || hasNone,
+  })
   const snapshots = listed.data?.pages.flatMap((page) => page.snapshots) ?? []
   const { fetchNextPage } = listed
   const showMore = useCallback(() => void fetchNextPage(), [fetchNextPage])

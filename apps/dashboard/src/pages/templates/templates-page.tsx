@@ -3,15 +3,17 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, repeatIfBroken } from '../../api/client.ts'
-import { organizationsQuery } from '../../api/queries.ts'
 import { listedTemplatesQuery } from '../../api/snapshot-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
-import { Button, buttonClass } from '../../components/button.tsx'
+import { buttonClass } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
+import { RefusableButton } from '../../components/refusable-button.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { useCurrentOrganization } from '../../lib/current-organization.ts'
 import { formatBytes } from '../../lib/format.ts'
+import { reaches } from '../../lib/roles.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 
 const looks = { ready: 'text-good', saving: 'text-wait', failed: 'text-bad' } as const
@@ -19,10 +21,12 @@ const looks = { ready: 'text-good', saving: 'text-wait', failed: 'text-bad' } as
 function Row({
   template,
   organization,
+  deleteRefusal,
   onDelete,
 }: {
   template: ListedTemplate
   organization: string
+  deleteRefusal: string | undefined
   onDelete: () => void
 }) {
   const source = visibleName(template.sourceDockName ?? template.sourceDockId ?? '')
@@ -63,37 +67,48 @@ function Row({
             New Dock
           </Link>
         )}
-        <Button look="danger" disabled={template.status === 'saving'} onClick={onDelete}>
+        <RefusableButton
+          look="danger"
+          refusal={deleteRefusal}
+          disabled={template.status === 'saving'}
+          onClick={onDelete}
+        >
           Delete
-        </Button>
+        </RefusableButton>
       </div>
     </li>
   )
 }
 
-/** The Templates of all organizations: where each came from, and Docks from it. */
+/** The Templates of the organization: where each came from, and Docks from it. */
 export function TemplatesPage() {
   const client = useQueryClient()
   const templates = useQuery(listedTemplatesQuery)
-  const organizations = useQuery(organizationsQuery)
+  const { organization } = useCurrentOrganization()
+  const shown = templates.data?.filter(({ organizationId }) => organizationId === organization?.id) ?? []
   const [asked, setAsked] = useState<ListedTemplate>()
   return (
     <Page title="Templates" text="Disks from which new Docks start, each frozen from a Dock.">
       {templates.error && <ErrorAlert error={templates.error} />}
       {templates.isPending && !templates.error && <p className="m-0 text-sm text-muted">Loading…</p>}
-      {templates.data?.length === 0 && (
+      {templates.data && shown.length === 0 && (
         <Empty
           title="No Templates yet"
           text="Set up a Dock as you like it, and freeze it in its settings. New Docks then start from its disk."
         />
       )}
-      {templates.data && templates.data.length > 0 && (
+      {shown.length > 0 && (
         <ul aria-label="Templates" className="m-0 list-none rounded-lg border border-line bg-panel p-0">
-          {templates.data.map((template) => (
+          {shown.map((template) => (
             <Row
               key={template.id}
               template={template}
-              organization={organizations.data?.find(({ id }) => id === template.organizationId)?.name ?? ''}
+              organization={organization?.name ?? ''}
+              deleteRefusal={
+                reaches(organization?.role, 'admin')
+                  ? undefined
+                  : 'Only admins of the organization may delete Templates.'
+              }
               onDelete={() => setAsked(template)}
             />
           ))}

@@ -4,11 +4,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
-import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
+import { RefusableButton } from '../../../components/refusable-button.tsx'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 
-export function FreezeForm({ dock }: { dock: DockInfo }) {
+export function FreezeForm({ dock, refusal }: { dock: DockInfo; refusal: string | undefined }) {
   const navigate = useNavigate()
   const [name, setName] = useState('')
   const { busy, error, run } = useFormAction()
@@ -21,22 +21,23 @@ export function FreezeForm({ dock }: { dock: DockInfo }) {
       className="grid max-w-md gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        void run(freeze)
+        if (refusal === undefined) void run(freeze)
       }}
     >
       <Field
         label="Name of the Template"
         hint="3 to 64 lowercase letters, digits, dashes or underscores."
         value={name}
+        disabled={refusal !== undefined}
         maxLength={templateNameLength.max}
         autoComplete="off"
         onChange={({ target }) => setName(target.value)}
       />
       {error !== undefined && <ErrorAlert error={error} />}
       <div>
-        <Button type="submit" busy={busy} disabled={name === ''}>
+        <RefusableButton type="submit" refusal={refusal} busy={busy} disabled={name === ''}>
           Freeze
-        </Button>
+        </RefusableButton>
       </div>
     </form>
   )

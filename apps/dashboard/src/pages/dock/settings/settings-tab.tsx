@@ -1,7 +1,8 @@
 import type { DockInfo } from '@dock/sdk'
 import { useState } from 'react'
-import { Button } from '../../../components/button.tsx'
 import { Panel } from '../../../components/page.tsx'
+import { RefusableButton } from '../../../components/refusable-button.tsx'
+import { useDockRights } from '../../../lib/dock-rights.ts'
 import { DeleteDockDialog } from '../delete-dock-dialog.tsx'
 import { BranchForm } from './branch-form.tsx'
 import { EnvironmentForm } from './environment-form.tsx'
@@ -12,6 +13,7 @@ import { SizeForm } from './size-form.tsx'
 /** What can be changed about a Dock, and what can be made from it. */
 export function SettingsTab({ dock }: { dock: DockInfo }) {
   const [asksDelete, setAsksDelete] = useState(false)
+  const rights = useDockRights(dock.id)
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-2 min-[2000px]:grid-cols-3">
       <Panel title="Name and timer" text="The name is how the command line and SSH find it.">
@@ -39,13 +41,18 @@ export function SettingsTab({ dock }: { dock: DockInfo }) {
         title="Freeze as Template"
         text="New Docks of the organization start from its disk as it is now. A Template of the same name is replaced."
       >
-        <FreezeForm dock={dock} />
+        <FreezeForm dock={dock} refusal={rights.freeze} />
       </Panel>
       <Panel danger title="Delete" text="The disk and all Snapshots of this Dock are lost.">
         <div>
-          <Button look="danger" onClick={() => setAsksDelete(true)}>
+          <RefusableButton
+            look="danger"
+            refusal={rights.delete}
+            disabled={rights.isPending}
+            onClick={() => setAsksDelete(true)}
+          >
             Delete this Dock
-          </Button>
+          </RefusableButton>
         </div>
         <DeleteDockDialog dock={dock} open={asksDelete} onClose={() => setAsksDelete(false)} />
       </Panel>

@@ -1,7 +1,8 @@
 import type { DockInfo } from '@dock/sdk'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../../api/client.ts'
+import { largestDockQuery } from '../../../api/dock-queries.ts'
 import { dockQuery } from '../../../api/queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
@@ -17,6 +18,7 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
   }
   const client = useQueryClient()
   const { busy, error, run } = useFormAction()
+  const largest = useQuery(largestDockQuery).data
   const isStopped = dock.state === 'archived'
   const wanted = sizesOf(size)
   const change = Object.fromEntries(
@@ -39,7 +41,7 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
         void run(save, 'Saved')
       }}
     >
-      <SizeFields value={size} onChange={setEdited} disabled={!isStopped} />
+      <SizeFields value={size} largest={largest} onChange={setEdited} disabled={!isStopped} />
       {!isStopped && <p className="m-0 text-sm text-muted">Stop the Dock to change its size.</p>}
       {error !== undefined && <ErrorAlert error={error} />}
       <div>

@@ -1,15 +1,16 @@
 import { dockNameLengthMax, setupScriptLengthMax } from '@dock/sdk/dashboard-rules'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api } from '../../../api/client.ts'
+import { largestDockQuery } from '../../../api/dock-queries.ts'
 import { environmentsQuery } from '../../../api/people-queries.ts'
 import { useWorkspaces } from '../../../api/use-workspaces.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field, SelectField, TextArea } from '../../../components/field.tsx'
 import { Page, Panel } from '../../../components/page.tsx'
-import { SizeFields } from '../../../components/size-fields.tsx'
+import { SizeFields, SizePresets, sizeErrorsOf } from '../../../components/size-fields.tsx'
 import { TtlField } from '../../../components/ttl-field.tsx'
 import { useCurrentOrganization } from '../../../lib/current-organization.ts'
 import { friendlyName } from '../../../lib/friendly-name.ts'
@@ -17,6 +18,7 @@ import { useFormAction } from '../../../lib/use-form-action.ts'
 import { bodyOf, type CreateForm, emptyForm, readEnv } from './create-form-state.ts'
 import { CreateLines } from './create-lines-view.tsx'
 import { CreateProgress } from './create-progress.tsx'
+import { fieldErrorOf } from './field-error.ts'
 import { SourceFields } from './source-fields.tsx'
 
 const route = getRouteApi('/shell/docks/new')
@@ -34,8 +36,8 @@ const envErrorOf = (text: string): Error | undefined => {
 export function CreatePage() {
   const { from, environment = emptyForm.environment } = route.useSearch()
   const navigate = useNavigate()
-  const workspaces = useWorkspaces()
   const { organization } = useCurrentOrganization()
+  const workspaces = useWorkspaces().filter(({ organizationId }) => organizationId === organization?.id)
   const [form, setForm] = useState<CreateForm>(() => ({
     ...emptyForm,
     name: friendlyName(),
@@ -44,16 +46,22 @@ export function CreatePage() {
   }))
   const { busy, error, run } = useFormAction()
   const set = (part: Partial<CreateForm>): void => setForm((before) => ({ ...before, ...part }))
-  const workspace =
-    workspaces.find(({ id }) => id === form.workspaceId) ??
-    workspaces.find(({ organizationId }) => organizationId === organization?.id) ??
-    workspaces[0]
+  const workspace = workspaces.find(({ id }) => id === form.workspaceId) ?? workspaces[0]
   const environments = useQuery({
     ...environmentsQuery(workspace?.organizationId ?? ''),
     enabled: workspace !== undefined,
   })
+  const largest = useQuery(largestDockQuery).data
+  const page = useRef<HTMLFormElement>(null)
   const envError = envErrorOf(form.env)
+  const sizeErrors = sizeErrorsOf(form.size, largest)
+  const refused = fieldErrorOf(error)
+  const isWrong = envError !== undefined || Object.values(sizeErrors).some((each) => each !== undefined)
   const body = bodyOf({ ...form, workspaceId: workspace?.id ?? '', env: envError ? '' : form.env })
+  const submit = (): void => {
+    if (isWrong) page.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+    else if (page.current?.reportValidity()) void run(create)
+  }
   const create = async (): Promise<void> => {
     const { id } = await api.call('createDock', { body })
     await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
@@ -70,9 +78,11 @@ export function CreatePage() {
     >
       <form
         className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_minmax(0,26rem)] min-[2000px]:grid-cols-[minmax(0,1fr)_minmax(0,36rem)]"
+        ref={page}
+        noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          void run(create)
+          submit()
         }}
       >
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
@@ -82,6 +92,7 @@ export function CreatePage() {
               value={form.name}
               maxLength={dockNameLengthMax}
               autoComplete="off"
+              error={refused.name}
               onChange={({ target }) => set({ name: target.value })}
             />
             <SelectField
@@ -97,10 +108,25 @@ export function CreatePage() {
             </SelectField>
           </Panel>
           <Panel title="Disk" text="What its disk starts with.">
-            <SourceFields form={form} organizationId={workspace?.organizationId} onChange={set} />
+            <SourceFields
+              form={form}
+              organizationId={workspace?.organizationId}
+              errors={refused}
+              onChange={set}
+            />
           </Panel>
           <Panel title="Size and timer" text="You can resize it later, while it is stopped.">
-            <SizeFields value={form.size} onChange={(size) => set({ size })} />
+            <SizePresets value={form.size} largest={largest} onChange={(size) => set({ size })} />
+            <SizeFields
+              value={form.size}
+              largest={largest}
+              errors={{
+                cpus: sizeErrors.cpus ?? refused.cpus,
+                memoryMiB: sizeErrors.memoryMiB ?? refused.memoryMiB,
+                diskGiB: sizeErrors.diskGiB ?? refused.diskGiB,
+              }}
+              onChange={(size) => set({ size })}
+            />
             <TtlField value={form.ttl} onChange={(ttl) => set({ ttl })} />
           </Panel>
           <Panel
@@ -128,9 +154,9 @@ export function CreatePage() {
               hint="NAME=VALUE, one a line."
               placeholder="NODE_ENV=development"
               value={form.env}
+              error={envError?.message ?? refused.env}
               onChange={({ target }) => set({ env: target.value })}
             />
-            {envError && <ErrorAlert error={envError} />}
           </Panel>
           <Panel
             title="Setup script"
@@ -144,24 +170,23 @@ export function CreatePage() {
               placeholder="sudo apt-get install -y ripgrep"
               value={form.setupScript}
               maxLength={setupScriptLengthMax}
+              error={refused.setupScript}
               onChange={({ target }) => set({ setupScript: target.value })}
             />
           </Panel>
+          <div className="sticky bottom-0 z-10 -mx-1 grid gap-3 border-t border-line bg-page px-1 py-3">
+            {error !== undefined && !Object.values(refused).some(Boolean) && <ErrorAlert error={error} />}
+            <div className="flex flex-wrap items-center gap-3">
+              <Button type="submit" look="primary" busy={busy} disabled={workspace === undefined}>
+                Create
+              </Button>
+              {busy && <CreateProgress name={form.name} />}
+              {isWrong && <span className="text-sm text-bad">Something above is not right yet.</span>}
+            </div>
+          </div>
         </div>
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5 xl:sticky xl:top-7">
           <CreateLines body={body} />
-          {error !== undefined && <ErrorAlert error={error} />}
-          <div className="flex flex-wrap items-center gap-3">
-            <Button
-              type="submit"
-              look="primary"
-              busy={busy}
-              disabled={workspace === undefined || envError !== undefined}
-            >
-              Create
-            </Button>
-            {busy && <CreateProgress name={form.name} />}
-          </div>
         </div>
       </form>
     </Page>

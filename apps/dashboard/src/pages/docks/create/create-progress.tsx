@@ -11,7 +11,7 @@ const waits: Partial<Record<DockInfo['state'], string>> = {
 
 /** What the create waits for. The Dock is in the list under its name as soon as a host was chosen. */
 export function CreateProgress({ name }: { name: string }) {
-  const found = useQuery({ ...foundDocksQuery(name, 5), enabled: name !== '' })
+  const found = useQuery({ ...foundDocksQuery(undefined, name, 5), enabled: name !== '' })
   const dock = found.data?.find((each) => each.name === name)
   const text = dock ? (waits[dock.state] ?? 'Its setup begins…') : 'Waiting for a host…'
   return (

@@ -4,11 +4,13 @@ import { useId } from 'react'
 import { imagesQuery, templatesQuery } from '../../../api/dock-queries.ts'
 import { Field, SelectField } from '../../../components/field.tsx'
 import type { CreateForm } from './create-form-state.ts'
+import type { FieldErrors } from './field-error.ts'
 
 /** Chooses an image or a Template. */
 export function SourceFields(props: {
   form: CreateForm
   organizationId: string | undefined
+  errors: FieldErrors
   onChange: (part: Partial<CreateForm>) => void
 }) {
   const { form, onChange } = props
@@ -32,6 +34,7 @@ export function SourceFields(props: {
         <SelectField
           label="Image"
           value={form.image}
+          error={props.errors.image}
           onChange={({ target }) => onChange({ image: target.value })}
         >
           <option value="">The default image</option>
@@ -48,6 +51,7 @@ export function SourceFields(props: {
             list={names}
             required
             value={form.from}
+            error={props.errors.from}
             maxLength={fromLengthMax}
             autoComplete="off"
             onChange={({ target }) => onChange({ from: target.value })}
