@@ -84,20 +84,6 @@ export const idempotencyKey = z
   .min(limits.idempotencyKeyLength.min)
   .max(limits.idempotencyKeyLength.max)
 
-/** A relative path without `..`, and not under `.dock/`. */
-export const secretFilePath = z
-  .string()
-  .min(limits.environment.filePathLength.min)
-  .max(limits.environment.filePathLength.max)
-  .refine((path) => !path.startsWith('/'), 'must be relative')
-  .refine((path) => path !== '__proto__', 'must not be __proto__')
-  .refine((path) => isPlainText(path) && !path.endsWith('/'), 'must name a file, without control characters')
-  .refine((path) => !path.split('/').includes('..'), 'must not contain ..')
-  .refine(
-    (path) => path.split('/').find((part) => part !== '.' && part !== '') !== '.dock',
-    'must not be under .dock/',
-  )
-
 const isDigits = (value: unknown): boolean => typeof value === 'string' && /^-?\d{1,15}$/.test(value)
 
 /** An integer in a query or path, written in decimal digits; `0x10` and `1e3` are refused. */

@@ -12,7 +12,6 @@ export {
   environmentName,
   idempotencyKey,
   isPlainText,
-  secretFilePath,
   slug,
   templateName,
   timestamp,
@@ -55,6 +54,7 @@ export { eraseConfirmation, retentionConfirmation } from './routes/account.ts'
 export { contactTopics } from './routes/instance.ts'
 export { type RouteName, type Routes, routes } from './routes.ts'
 export * from './run-state.ts'
+export * from './secret-file-path.ts'
 export {
   isReservedVariableName,
   reservedVariableNames,

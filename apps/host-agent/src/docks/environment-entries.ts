@@ -12,10 +12,10 @@ const workFolder = `${home}/work`
 /** Folder for the platform's own files in the user's home. */
 const listFolder = `${home}/.dock`
 
-/** Returns every folder between `top` and the file, outermost first. */
+/** Returns every folder between `top` and the file, outermost first; none if the path is not within `top`. */
 const foldersTo = (top: string, path: string): string[] => {
   const folder = posix.dirname(path)
-  return folder === top ? [] : [...foldersTo(top, folder), folder]
+  return !folder.startsWith(`${top}/`) ? [] : [...foldersTo(top, folder), folder]
 }
 
 /** Returns the Dock user's secret files, and a list of them that lets a later delivery remove them. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { count, secretFilePath, textOfBytes, timestamp, uuid } from '../fields.ts'
+import { count, textOfBytes, timestamp, uuid } from '../fields.ts'
 import { limits } from '../limits.ts'
+import { secretFilePath } from '../secret-file-path.ts'
 
 export const secretsAccess = z.enum(['members', 'admins'])
 export type SecretsAccess = z.output<typeof secretsAccess>

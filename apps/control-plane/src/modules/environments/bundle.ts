@@ -2,6 +2,7 @@
 import {
   byteLength,
   type EnvironmentRepository,
+  findFilesFault,
   type GitProvider,
   limits,
   ServiceError,
@@ -30,8 +31,11 @@ const refuse = (message: string): never => {
   throw new ServiceError('validation_error', { message })
 }
 
-/** Throws `validation_error` if the bundle exceeds a limit or uses a path as both a file and a folder. */
-export function checkBundle({ variables, files, repositories }: Bundle): void {
+/**
+ * Throws `validation_error` if the bundle exceeds a limit, or if a change adds files that no Dock can take. Faults of files
+ * that were saved `before` do not hinder other changes.
+ */
+export function checkBundle({ variables, files, repositories }: Bundle, before: Bundle = emptyBundle): void {
   const max = limits.environment
   const contents = Object.values(files)
   if (Object.keys(variables).length > max.variablesMax)
@@ -46,10 +50,9 @@ export function checkBundle({ variables, files, repositories }: Bundle): void {
     refuse(
       `The setup scripts of an Environment may have at most ${max.repositorySetupScriptsBytesMax} bytes in total.`,
     )
-  for (const path of Object.keys(files)) {
-    const inside = Object.keys(files).find((other) => other.startsWith(`${path}/`))
-    if (inside) refuse(`files: ${path} cannot be both a file and the folder of ${inside}.`)
-  }
+  const paths = Object.keys(files)
+  const fault = paths.every((path) => Object.hasOwn(before.files, path)) ? null : findFilesFault(paths)
+  if (fault !== null) refuse(`files: ${fault}`)
 }
 
 /** Returns the folder that a repository is cloned into, relative to the working directory. */

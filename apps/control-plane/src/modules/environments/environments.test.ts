@@ -206,11 +206,42 @@ describe('secrets', () => {
     for (const each of [1, 2, 3, 4])
       expect((await call('POST', path('/files'), { path: `f${each}`, contents })).status).toBe(200)
     expect(await code(call('POST', path('/files'), { path: 'f5', contents: 'x' }))).toBe('validation_error')
-    for (const bad of ['/etc/passwd', '../x', 'a/../b', '.dock/x', '', 'a\udfff', 'a\nb'])
+    const long = 'x'.repeat(256)
+    const bads = [
+      '/etc/passwd',
+      '../x',
+      'a/../b',
+      '.dock/x',
+      '',
+      'a\udfff',
+      'a\nb',
+      './.dock/x',
+      './__proto__',
+    ]
+    for (const bad of [...bads, '.', './.', 'a/', 'a/.', long, `a/${'é'.repeat(128)}`])
       expect([bad, await code(call('POST', path('/files'), { path: bad, contents: '' }))]).toEqual([
         bad,
         'validation_error',
       ])
+  })
+
+  it('have one path for each file, and no file in another', async () => {
+    const put = (...paths: string[]) =>
+      call('PUT', path('/secrets'), { secretFiles: paths.map((each) => ({ path: each, contents: 'x' })) })
+    const pathsOf = ({ files }: Environment) => files.map((file) => file.path)
+    expect(pathsOf(await data(put('./a//b', './c')))).toEqual(['a/b', 'c'])
+    expect(pathsOf(await data(call('POST', path('/files'), { path: 'a/./b', contents: 'y' })))).toEqual([
+      'a/b',
+      'c',
+    ])
+    for (const pair of [
+      ['x', './x'],
+      ['a', './a/b'],
+      ['./a/b/c', 'a//b'],
+    ])
+      expect([pair, await code(put(...pair))]).toEqual([pair, 'validation_error'])
+    expect(await code(call('POST', path('/files'), { path: 'c/d', contents: '' }))).toBe('validation_error')
+    expect(pathsOf(await data(call('DELETE', path(`/files/${encodeURIComponent('./c')}`))))).toEqual(['a/b'])
   })
 })
 

@@ -3,6 +3,7 @@
  * passed; `safeForThirdParties` withholds everything. Each delivery issues a new key to the Dock. The Dock's earlier
  * keys are revoked in any case: here for a boot, and by the caller after the delivery for a running Dock.
  */
+import { requireDeliverableFiles } from '@dock/contract'
 import { sql } from 'kysely'
 import { deleteDockKeysSql, issueDockKey, openProviderKeys } from '../keys/index.ts'
 import { openBundle } from './bundle-sealing.ts'
@@ -72,6 +73,7 @@ const openPassed = async (
   if (pinned.isCleared)
     throw new Error(`the bundle of Environment version ${versionId} was cleared; no Dock can start from it`)
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
+  requireDeliverableFiles(Object.keys(bundle.files))
   Object.assign(env, bundle.variables)
   return { env, files: Object.entries(bundle.files).map(([path, contents]) => ({ path, contents })) }
 }

@@ -54,7 +54,7 @@ export async function makeVersion(
   const bundle = change.bundle?.(before) ?? before
   const posture = { ...toPosture(environment), ...change.posture }
   const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, toPosture(environment))
-  checkBundle(bundle)
+  checkBundle(bundle, before)
   const moreRepositories = bundle.repositories.length > before.repositories.length
   if (!isSame) await context.rateLimits.take('environmentVersions', organizationId)
   const versionId = newUuid()

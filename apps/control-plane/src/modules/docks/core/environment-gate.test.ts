@@ -5,7 +5,13 @@ import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
-import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
+import {
+  removeFile,
+  removeVariable,
+  setFile,
+  setVariable,
+  updateEnvironment,
+} from '../../environments/index.ts'
 import { readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../boot/branch-dock.ts'
 import { createDock } from '../boot/create-dock.ts'
@@ -108,6 +114,26 @@ it('bars members from a disk that has received files', async () => {
     expect(await outcomeOf(run(id))).toBe('environment_secrets_admin_only')
   await sql`delete from environments where id = ${environmentId}`.execute(world.db).catch(() => undefined)
   expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
+})
+
+it('refuses to start with files that no Dock can take, before there is a Dock', async () => {
+  await asRole('admin')
+  await file()
+  const dock = await world.create({ name: 'kept' })
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  // Versions that were saved before paths were checked may have such files.
+  await sql`update environment_versions set files = '[{"path": "./.", "size": 1}]' where version = 2`.execute(
+    world.db,
+  )
+  const why = { code: 'validation_error', message: expect.stringContaining('./. does not name a file') }
+  await expect(world.create({ name: 'new' })).rejects.toMatchObject(why)
+  const resume = (body: { environment?: string; noEnv?: boolean }) =>
+    resumeDock(world.modules.context, world.caller, dock.id, body)
+  await expect(resume({})).rejects.toMatchObject(why)
+  const rows = await sql<object>`select name, state from docks`.execute(world.db)
+  expect(rows.rows).toEqual([{ name: 'kept', state: 'archived' }])
+  await removeFile(context(), admin, reference(), 'token')
+  expect(await resume({ environment: 'default' })).toMatchObject({ state: 'ready' })
 })
 
 it('gives a Dock its own API key, a new one for every boot', async () => {

@@ -3,7 +3,7 @@
  * Environment with which it started passes on anything and is for admins only, or if its disk ever received files of such
  * an Environment.
  */
-import { type ErrorCode, type Role, roleReaches, ServiceError } from '@dock/contract'
+import { type ErrorCode, type Role, requireDeliverableFiles, roleReaches, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import { isLinkedAdmin } from '../../accounts/index.ts'
 
@@ -48,6 +48,8 @@ export type Binding = {
   forMembers: boolean
   /** True if it passes on repositories that Docks can reach. */
   connectors: boolean
+  /** Paths of the secret files that it passes on. */
+  filePaths: string[]
 }
 
 /** Columns of a {@link Binding}, for the aliases `e` (Environment) and `v` (version). */
@@ -59,11 +61,13 @@ export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.
       select 1 from provider_keys p where p.organization_id = e.organization_id))) as "envPasses",
   not v.safe_for_third_parties and (
     (v.pass_secrets and v.files <> '[]') or (v.pass_github and v.repositories <> '[]')) as "envMarks",
+  case when v.safe_for_third_parties or not v.pass_secrets then '{}'
+    else array(select f ->> 'path' from jsonb_array_elements(v.files) f) end as "filePaths",
   ${hasConnectors} as connectors`
 
 /**
- * Throws if the role may not launch a Dock with this Environment. With `noEnv` every role may. `forConnectors` is the
- * error code for a Dock with connectors, because not every route may return `connector_admin_only`.
+ * Throws if the role may not launch a Dock with this Environment, or if no Dock can take its files. With `noEnv` every
+ * role may. `forConnectors` is the error code for a Dock with connectors, because not every route may return `connector_admin_only`.
  */
 export function requireLaunch(
   binding: Binding,
@@ -71,9 +75,12 @@ export function requireLaunch(
   noEnv: boolean,
   forConnectors: ErrorCode = 'connector_admin_only',
 ): void {
-  if (noEnv || roleReaches(role, 'admin')) return
-  if (binding.connectors) throw new ServiceError(forConnectors)
-  if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
+  if (noEnv) return
+  if (!roleReaches(role, 'admin')) {
+    if (binding.connectors) throw new ServiceError(forConnectors)
+    if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
+  }
+  requireDeliverableFiles(binding.filePaths)
 }
 
 /**

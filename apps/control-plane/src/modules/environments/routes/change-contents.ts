@@ -1,5 +1,11 @@
 /** The route handlers that change an Environment's variables, secret files and repositories. */
-import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import {
+  type Environment,
+  normalizeFilePath,
+  type RouteBody,
+  type routes,
+  ServiceError,
+} from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import { type Bundle, folderOf } from '../bundle.ts'
@@ -77,7 +83,13 @@ export function setFile(
 ): Promise<Environment> {
   return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
-    files: { ...bundle.files, [path]: contents },
+    // A file that was saved under another spelling of this path is replaced.
+    files: {
+      ...Object.fromEntries(
+        Object.entries(bundle.files).filter(([each]) => each === path || normalizeFilePath(each) !== path),
+      ),
+      [path]: contents,
+    },
   }))
 }
 
@@ -90,7 +102,7 @@ export function removeFile(
 ): Promise<Environment> {
   return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
-    files: removeKey(bundle.files, path),
+    files: removeKey(bundle.files, Object.hasOwn(bundle.files, path) ? path : normalizeFilePath(path)),
   }))
 }
 
