@@ -46,7 +46,8 @@ export const errorCodes = {
   image_unknown: { status: 400, message: 'There is no such image. Choose one from GET /v1/images.' },
   image_unavailable: {
     status: 400,
-    message: 'No online host serves this image now. Choose another or retry later.',
+    message:
+      'No online host has this image. Choose one from GET /v1/images. The operator builds an image with script/image NAME.',
   },
   idempotency_key_reused: {
     status: 409,
@@ -253,7 +254,6 @@ export const errorCodes = {
     status: 403,
     message: "This month's budget is used up. Raise it or wait for the next month.",
   },
-  not_implemented: { status: 501, message: 'This is not implemented yet. Watch the release notes.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCodes

@@ -551,7 +551,7 @@ class ExposePortBody(TypedDict):
 class Failure(TypedDict):
     """What the service returns when a request fails."""
     ok: Literal[False]
-    code: Literal['validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict', 'rate_limited', 'internal_error', 'bad_gateway', 'service_unavailable', 'session_required', 'dock_key_forbidden', 'account_closed', 'confirm_required', 'image_unknown', 'image_unavailable', 'idempotency_key_reused', 'idempotency_in_progress', 'dock_not_found', 'dock_name_taken', 'dock_busy', 'dock_not_running', 'dock_delete_forbidden', 'capacity_exhausted', 'no_host_capacity', 'base_image_unavailable', 'exec_unavailable', 'exec_timeout', 'exec_busy', 'exec_failed', 'exec_result_expired', 'port_not_found', 'port_limit_reached', 'ports_unavailable', 'snapshot_not_found', 'snapshot_in_use', 'not_a_regular_file', 'file_too_large', 'template_not_found', 'template_limit_reached', 'template_source_missing', 'zdr_blocks_templates', 'operation_not_found', 'environment_not_found', 'environment_name_taken', 'environment_secrets_admin_only', 'connector_admin_only', 'organization_not_found', 'workspace_not_found', 'workspace_not_empty', 'member_not_found', 'user_not_found', 'invitation_not_found', 'slug_taken', 'seats_exceeded', 'cannot_remove_owner', 'sole_owner_of_shared_org', 'api_key_not_found', 'api_key_limit_reached', 'ssh_key_not_found', 'ssh_key_exists', 'ssh_key_limit_reached', 'provider_keys_not_found', 'webhook_endpoint_not_found', 'endpoints_exceeded', 'notification_not_found', 'last_login_method', 'chatgpt_not_connected', 'chatgpt_signin_disabled', 'chatgpt_unavailable', 'device_code_expired', 'installation_not_found', 'installation_not_accessible', 'run_not_found', 'run_not_promotable', 'fast_run_disabled', 'fast_run_concurrency_exceeded', 'invalid_state', 'invalid_code', 'github_unavailable', 'github_app_oauth_not_configured', 'unavailable', 'instance_admin_required', 'email_verification_required', 'host_not_found', 'mail_unavailable', 'subscription_required', 'concurrency_exceeded', 'budget_exceeded', 'not_implemented']
+    code: Literal['validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict', 'rate_limited', 'internal_error', 'bad_gateway', 'service_unavailable', 'session_required', 'dock_key_forbidden', 'account_closed', 'confirm_required', 'image_unknown', 'image_unavailable', 'idempotency_key_reused', 'idempotency_in_progress', 'dock_not_found', 'dock_name_taken', 'dock_busy', 'dock_not_running', 'dock_delete_forbidden', 'capacity_exhausted', 'no_host_capacity', 'base_image_unavailable', 'exec_unavailable', 'exec_timeout', 'exec_busy', 'exec_failed', 'exec_result_expired', 'port_not_found', 'port_limit_reached', 'ports_unavailable', 'snapshot_not_found', 'snapshot_in_use', 'not_a_regular_file', 'file_too_large', 'template_not_found', 'template_limit_reached', 'template_source_missing', 'zdr_blocks_templates', 'operation_not_found', 'environment_not_found', 'environment_name_taken', 'environment_secrets_admin_only', 'connector_admin_only', 'organization_not_found', 'workspace_not_found', 'workspace_not_empty', 'member_not_found', 'user_not_found', 'invitation_not_found', 'slug_taken', 'seats_exceeded', 'cannot_remove_owner', 'sole_owner_of_shared_org', 'api_key_not_found', 'api_key_limit_reached', 'ssh_key_not_found', 'ssh_key_exists', 'ssh_key_limit_reached', 'provider_keys_not_found', 'webhook_endpoint_not_found', 'endpoints_exceeded', 'notification_not_found', 'last_login_method', 'chatgpt_not_connected', 'chatgpt_signin_disabled', 'chatgpt_unavailable', 'device_code_expired', 'installation_not_found', 'installation_not_accessible', 'run_not_found', 'run_not_promotable', 'fast_run_disabled', 'fast_run_concurrency_exceeded', 'invalid_state', 'invalid_code', 'github_unavailable', 'github_app_oauth_not_configured', 'unavailable', 'instance_admin_required', 'email_verification_required', 'host_not_found', 'mail_unavailable', 'subscription_required', 'concurrency_exceeded', 'budget_exceeded']
     message: str
 
 
@@ -1155,15 +1155,6 @@ class _ReportedRuntimeRequired(TypedDict):
 
 class ReportedRuntime(_ReportedRuntimeRequired, total=False):
     kind: str
-
-
-class _ResumeAnswerRequired(TypedDict):
-    id: str
-    state: DockState
-
-
-class ResumeAnswer(_ResumeAnswerRequired, total=False):
-    message: str
 
 
 class ResumeDockBody(TypedDict, total=False):

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import * as z from 'zod'
 
 /** Routes of the contract without a handler. Never increase this number. */
-const routesNotBuilt = 0
 
 let server: TestControlPlane
 afterEach(() => void vi.restoreAllMocks())
@@ -21,13 +20,8 @@ const examplePath = (route: Route, id = newUuid()): string =>
 const isBuilt = (name: string): boolean => name in server.controlPlane.handlers
 
 describe('every route', () => {
-  it('has a handler, or responds with 501 not_implemented', async () => {
-    const left = allRoutes.filter(([name]) => !isBuilt(name))
-    for (const [, route] of left) {
-      const answer = await server.call(route.method, examplePath(route))
-      expect([route.path, answer.status, answer.body.code]).toEqual([route.path, 501, 'not_implemented'])
-    }
-    expect(left.length).toBe(routesNotBuilt)
+  it('has a handler', () => {
+    expect(allRoutes.filter(([name]) => !isBuilt(name))).toEqual([])
   })
 
   it('responds with 401 without credentials, unless it is public', async () => {

@@ -1,5 +1,5 @@
 /** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the handler. */
-import { type Route, ServiceError } from '@dock/contract'
+import type { Route } from '@dock/contract'
 import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
@@ -86,7 +86,7 @@ export async function handleRoute(
   handler: BoundHandler | undefined,
   gate: Gate,
 ): Promise<Response> {
-  if (!handler) throw new ServiceError('not_implemented')
+  if (!handler) throw new Error(`the route ${route.path} has no handler`)
   const request = context.req.raw
   const rawParams = context.req.param() as Record<string, string>
   const isRaw = route.requestKind === 'raw'

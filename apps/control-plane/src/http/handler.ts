@@ -76,5 +76,5 @@ export type HandlerResult<K extends RouteName> = Routes[K] extends { responseKin
 
 export type Handler<K extends RouteName> = (request: RouteRequest<K>) => Promise<HandlerResult<K>>
 
-/** Handlers by route name. A route without a handler responds with 501 `not_implemented`. */
+/** Handlers by route name. Together the modules have one for every route of the contract. */
 export type Handlers = Partial<{ [K in RouteName]: Handler<K> }>

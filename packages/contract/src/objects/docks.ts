@@ -34,11 +34,8 @@ export const dock = z.strictObject({
 })
 export type Dock = z.output<typeof dock>
 
-/** The response of stop. */
+/** The response of stop and resume. */
 export const dockStateAnswer = z.strictObject({ id: uuid, state: dockState })
-
-/** The response of resume. `message` (extension) says that a newer Snapshot was lost, so an older one was used. */
-export const resumeAnswer = dockStateAnswer.extend({ message: z.string().optional() })
 
 export const dockStopReason = z.enum(dockStopReasons)
 

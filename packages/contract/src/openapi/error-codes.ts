@@ -18,7 +18,6 @@ const genericCodes = (route: Route): ErrorCode[] => {
     'rate_limited',
     'internal_error',
     'service_unavailable',
-    'not_implemented',
   ]
 }
 

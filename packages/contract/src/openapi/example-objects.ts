@@ -236,7 +236,6 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   ProcessStdin: processStdin,
   ProviderConnection: { connected: true },
   Removed: { removed: true },
-  ResumeAnswer: { id: ids.dock, state: 'provisioning' },
   RevealedSecretFile: revealedSecretFile,
   RevealedSecrets: {
     envContents: 'DATABASE_URL=postgres://db.example/app\n',

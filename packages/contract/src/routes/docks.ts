@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { dock, dockStateAnswer, resumeAnswer } from '../objects/docks.ts'
+import { dock, dockStateAnswer } from '../objects/docks.ts'
 import { operationAnswer } from '../objects/operations.ts'
 import { route } from '../route.ts'
 import { variables } from '../variables.ts'
@@ -69,7 +69,8 @@ export const dockRoutes = {
       image: z.string().optional(),
       cpus: field.cpus.default(limits.cpus.default),
       memoryMiB: field.memoryMiB.default(limits.memoryMiB.default),
-      diskGiB: field.diskGiB.default(limits.diskGiB.default),
+      // With `from`, the disk is by default at least as large as that of the Template.
+      diskGiB: field.diskGiB.optional().meta({ default: limits.diskGiB.default }),
       ttlSeconds: field.ttlSeconds.default(null),
       environment: field.environmentReference.optional(),
       noEnv: z.boolean().default(false),
@@ -184,7 +185,7 @@ export const dockRoutes = {
       environment: field.environmentReference.optional(),
       noEnv: z.boolean().optional(),
     }),
-    response: resumeAnswer,
+    response: dockStateAnswer,
     errors: [
       'validation_error',
       'dock_not_found',

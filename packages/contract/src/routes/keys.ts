@@ -29,8 +29,8 @@ export const keyRoutes = {
     status: 201,
     body: z.strictObject({
       name: field.displayableName,
-      /** Must be in the future. */
-      expiresAt: z.iso.datetime({ offset: true }).optional(),
+      /** Must be in the future. A date without a time is its first moment in UTC. */
+      expiresAt: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional(),
     }),
     response: createdApiKey,
     errors: ['validation_error', 'rate_limited', 'api_key_limit_reached'],

@@ -40,7 +40,7 @@ export const runRoutes = {
       state: runState.optional(),
       repo: repoName.optional(),
       /** The newest so many. Default: all. */
-      limit: z.coerce.number().int().min(1).max(limits.runs.listLimitMax).optional(),
+      limit: field.queryInteger(1, limits.runs.listLimitMax).optional(),
     }),
     response: z.array(run),
     streamedList: true,
@@ -135,8 +135,8 @@ export const runRoutes = {
     access: { ...ofRun.access, role: 'admin' },
     query: runQuery.extend({
       /** Default: the latest turn. */
-      turn: z.coerce.number().int().min(1).max(limits.runs.turnsMax).optional(),
-      offset: z.coerce.number().int().min(0).default(0),
+      turn: field.queryInteger(1, limits.runs.turnsMax).optional(),
+      offset: field.queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
       waitSeconds: field.queryInteger(0, limits.runs.waitSecondsMax).default(0),
     }),
     response: runLogPart,

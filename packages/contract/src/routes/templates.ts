@@ -11,7 +11,8 @@ export const templateRoutes = {
     method: 'POST',
     path: '/v1/templates',
     summary: 'Freeze a Dock as a Template; replaces an existing Template with that name',
-    description: 'The Template is `ready` when its capture is complete. New Docks start `from` its name.',
+    description:
+      'The Template is `ready` when its capture is complete. New Docks start `from` its name. Programs in a running Dock go on: Docks hold no token for connectors, so none has to be replaced after the save, and the Template holds none.',
     tag: 'Templates',
     access: { credentials: 'caller', scope: { dock: 'body.dockId' }, role: 'admin' },
     status: 202,

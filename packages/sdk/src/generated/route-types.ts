@@ -884,12 +884,6 @@ export type ReportedRuntime = {
   kind?: string | undefined
 }
 
-export type ResumeAnswer = {
-  id: string
-  state: DockState
-  message?: string | undefined
-}
-
 export type Retention = {
   enabled: boolean
 }
@@ -1311,7 +1305,6 @@ export type ErrorCode =
 | 'subscription_required'
 | 'concurrency_exceeded'
 | 'budget_exceeded'
-| 'not_implemented'
 
 /** What each route of the service takes and returns. */
 export type RouteTypes = {
@@ -1417,7 +1410,7 @@ export type RouteTypes = {
         noEnv?: boolean | undefined
       } | undefined
     } & RequestOptions
-    response: ResumeAnswer
+    response: DockStateAnswer
   }
   /** Copy a Dock: capture it and start a new one from that Snapshot. */
   branchDock: {
@@ -2776,7 +2769,7 @@ export type RouteTypes = {
       query?: never
       body: {
         name: string
-        expiresAt?: string | undefined
+        expiresAt?: string | string | undefined
       }
     } & RequestOptions
     response: CreatedApiKey

@@ -45,9 +45,9 @@ class AsyncClient(AsyncClientCore):
         result: models.DockStateAnswer = await self._call(Call("POST", "/v1/docks/{id}/stop", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    async def resume_dock(self, id: str, body: models.ResumeDockBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.ResumeAnswer:
+    async def resume_dock(self, id: str, body: models.ResumeDockBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DockStateAnswer:
         """Boot an archived Dock from its latest Snapshot."""
-        result: models.ResumeAnswer = await self._call(Call("POST", "/v1/docks/{id}/resume", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
+        result: models.DockStateAnswer = await self._call(Call("POST", "/v1/docks/{id}/resume", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
     async def branch_dock(self, id: str, body: models.BranchDockBody | None = None, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:

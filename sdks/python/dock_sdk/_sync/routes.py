@@ -46,9 +46,9 @@ class Client(ClientCore):
         result: models.DockStateAnswer = self._call(Call("POST", "/v1/docks/{id}/stop", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    def resume_dock(self, id: str, body: models.ResumeDockBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.ResumeAnswer:
+    def resume_dock(self, id: str, body: models.ResumeDockBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DockStateAnswer:
         """Boot an archived Dock from its latest Snapshot."""
-        result: models.ResumeAnswer = self._call(Call("POST", "/v1/docks/{id}/resume", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
+        result: models.DockStateAnswer = self._call(Call("POST", "/v1/docks/{id}/resume", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
     def branch_dock(self, id: str, body: models.BranchDockBody | None = None, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:

@@ -213,7 +213,7 @@ export const lifecycleTriggers: Triggers<
       return whileHeld(
         fixture,
         'start',
-        () => resume(fixture, id),
+        () => branch(fixture, id),
         () => resume(fixture, id),
       )
     },

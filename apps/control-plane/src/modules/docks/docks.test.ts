@@ -149,7 +149,8 @@ describe('create', () => {
     await world.create()
     expect(await outcomeOf(world.create({}, 'k'))).toBe('capacity_exhausted')
     world.host.online = false
-    expect(await outcomeOf(world.create({ image: 'nothing' }))).toBe('no_host_capacity')
+    expect(await outcomeOf(world.create())).toBe('no_host_capacity')
+    expect(await outcomeOf(world.create({ image: 'nothing' }))).toBe('image_unknown')
     await consistent(1)
   })
 
@@ -418,7 +419,7 @@ describe('hosts', () => {
     }
     await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: dock.id, generation: 4 })
     expect((await read(dock.id)).state).toBe('error')
-    expect(await eventsOf(dock.id)).toEqual(['dock.ready'])
+    expect(await eventsOf(dock.id)).toEqual(['dock.ready', 'dock.error'])
     expect((await stop(dock.id)).state).toBe('archived')
     expect((await resume(dock.id)).state).toBe('ready')
     await consistent(1)

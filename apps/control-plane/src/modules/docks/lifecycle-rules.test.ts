@@ -161,6 +161,24 @@ describe('resume', () => {
     expect((await read(dock.id)).environment).toBe('other')
   })
 
+  it('is a conflict in every state but archived', async () => {
+    const { id } = await archivedDock()
+    for (const state of [
+      'provisioning',
+      'provisioned',
+      'cloning',
+      'ready',
+      'archiving',
+      'unreachable',
+      'error',
+    ]) {
+      await sql`update docks set state = ${state} where id = ${id}`.execute(world.db)
+      expect([state, await outcomeOf(resume(id))]).toEqual([state, 'conflict'])
+    }
+    await sql`update docks set state = 'archived' where id = ${id}`.execute(world.db)
+    expect(await outcomeOf(resume(id))).toBe('succeeded')
+  })
+
   it('restores all previous values if it fails', async () => {
     const dock = await archivedDock()
     await addEnvironment('other')

@@ -137,10 +137,12 @@ describe('a place for a Dock', () => {
 })
 
 describe('the error if there is no host', () => {
-  it('is no_host_capacity if no host is online, whatever the image and size', async () => {
-    expect(await place({ image: 'nothing', cpus: 64 })).toBe('no_host_capacity')
+  it('is no_host_capacity if no host is online, whatever the size, unless there is no such image', async () => {
+    expect(await place({ cpus: 64 })).toBe('no_host_capacity')
+    expect(await place({ image: 'nothing' })).toBe('image_unknown')
     await host(sql`state = 'offline'`)
-    expect(await place({ image: 'nothing', cpus: 64 })).toBe('no_host_capacity')
+    expect(await place({ cpus: 64 })).toBe('no_host_capacity')
+    expect(await place({ image: 'nothing' })).toBe('image_unknown')
   })
 
   it('distinguishes an unknown image from one that no online host has', async () => {

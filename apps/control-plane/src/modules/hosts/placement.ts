@@ -123,11 +123,15 @@ export async function throwNoPlacement(
       coalesce(bool_or(${serves(r)}), false) as known
     from hosts h`.execute(db)
   const { serving, fitting, known, ...hosts } = result.rows[0]!
+  // Waiting for a host does not help if there is no such image.
+  if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
   if (hosts.linked === 0) throw new ServiceError('no_host_capacity')
   // A disk boots only under the runtime under which it was made, because that determines the kernel.
   if (hosts.online === 0) throw new ServiceError('base_image_unavailable')
-  if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
-  if (serving === 0) throw new ServiceError('image_unavailable')
+  if (serving === 0)
+    throw new ServiceError('image_unavailable', {
+      message: `No online host has the image ${r.image}. Choose one from GET /v1/images. The operator builds this one with: script/image ${r.image}`,
+    })
   if (fitting === 0)
     throw new ServiceError('validation_error', {
       message:

@@ -68,6 +68,11 @@ it('is not made with a key that is revoked in the meantime', async () => {
   expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized'])
 })
 
+it('accepts a date as expiry, and means its first moment', async () => {
+  expect((await made({ expiresAt: '2099-01-01' })).expiresAt).toBe('2099-01-01T00:00:00.000Z')
+  expect((await create('ci', { expiresAt: '2099-02-30' })).body.code).toBe('validation_error')
+})
+
 it('refuses an expiry in the past, and to revoke a key of another user', async () => {
   const past = await create('ci', { expiresAt: '2020-01-01T00:00:00Z' })
   expect([past.body.code, past.body.message]).toEqual([

@@ -111,6 +111,7 @@ export type TemplateSource = {
   copied: boolean
   image: string
   diskGiB: number
+  sizeBytes: number
   runtime: 'gvisor' | 'microvm'
   connectors: boolean
   sourceDockId: string | null
@@ -129,7 +130,7 @@ export async function findTemplateForCreate(
     (
       await sql<TemplateSource>`
       select t.name, s.id as "snapshotId", s.host_id as "hostId", s.copied_at is not null as copied, t.image,
-        t.disk_gib as "diskGiB", t.runtime, t.connectors, t.source_dock_id as "sourceDockId",
+        t.disk_gib as "diskGiB", coalesce(s.size_bytes, 0) as "sizeBytes", t.runtime, t.connectors, t.source_dock_id as "sourceDockId",
         coalesce(d.marks, '{}') as marks, coalesce(${barsMembers}, false) as "barsMembers"
       from templates t left join snapshots s on s.id = t.snapshot_id and s.status = 'completed'
       left join docks d on d.id = s.dock_id

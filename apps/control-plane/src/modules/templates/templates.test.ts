@@ -209,14 +209,32 @@ describe('saving', () => {
     await stopDock(world.modules.context, world.caller, kept.id, { force: true })
     expect(await outcomeOf(save(kept.id))).toBe('conflict')
   })
+
+  it('is a conflict if another operation holds the Dock, for the route has no code for a busy Dock', async () => {
+    const dock = await world.create()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('capture', promise)
+    const first = save(dock.id, 'first')
+    await expect.poll(() => world.host.calls.at(-1)?.method).toBe('capture')
+    expect(await outcomeOf(save(dock.id, 'second'))).toBe('conflict')
+    world.host.gate.delete('capture')
+    resolve()
+    await first
+  })
 })
 
 describe('a new Dock', () => {
-  it('starts from the Template, with its image and disk size', async () => {
-    const dock = await world.create({ diskGiB: 3 })
+  it('starts from the Template, with its image and a disk that its data fit on', async () => {
+    const dock = await world.create({ diskGiB: 30 })
     await save(dock.id)
-    const made = await world.create({ from: 'golden' })
-    expect(made).toMatchObject({ state: 'ready', fromTemplate: 'golden', image: dock.image, diskGiB: 3 })
+    const made = await world.create({ from: 'golden', diskGiB: undefined })
+    expect(made).toMatchObject({ state: 'ready', fromTemplate: 'golden', image: dock.image, diskGiB: 30 })
+    await sql`update snapshots set size_bytes = ${2 * 1024 ** 3}`.execute(world.db)
+    expect((await world.create({ from: 'golden', diskGiB: 4 })).diskGiB).toBe(4)
+    await expect(world.create({ from: 'golden', diskGiB: 1 })).rejects.toMatchObject({
+      code: 'validation_error',
+      message: expect.stringMatching(/^diskGiB: /),
+    })
   })
 
   it('is refused if the Template or its Snapshot is missing, or if another image is requested', async () => {
@@ -224,6 +242,7 @@ describe('a new Dock', () => {
     const dock = await world.create()
     await save(dock.id)
     expect(await outcomeOf(world.create({ from: 'golden', image: 'ubuntu-24.04' }))).toBe('validation_error')
+    expect(await outcomeOf(world.create({ from: 'golden', image: 'nothing' }))).toBe('image_unknown')
     await sql`update templates set snapshot_id = null`.execute(world.db)
     expect(await outcomeOf(world.create({ from: 'golden' }))).toBe('template_source_missing')
   })

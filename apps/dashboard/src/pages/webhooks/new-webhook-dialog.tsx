@@ -9,9 +9,9 @@ import { Checkbox, Field } from '../../components/field.tsx'
 
 const texts: Readonly<Record<(typeof webhookEventTypes)[number], string>> = {
   'dock.ready': 'A Dock has booted and takes commands.',
-  'dock.error': 'A Dock could not start, or was lost.',
+  'dock.error': 'A Dock could not start, or could not start again.',
   'dock.archived': 'A Dock was stopped and its disk is kept.',
-  'dock.hydrated': 'The setup of a Dock has ended.',
+  'dock.hydrated': 'An archived Dock is resumed and ready again.',
 }
 
 /** Adds an endpoint. `onSecret` receives its signing secret. */

@@ -19,6 +19,7 @@ import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts
 import { mergeVariables, openVariables } from '../environment/variables/dock-variables.ts'
 import { viewDock } from '../view/dock-view.ts'
 import { claimAndStart, type DockPlan } from './claim-start.ts'
+import { requireSameImage } from './create-from.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 
 type BranchBody = RouteBody<(typeof routes)['branchDock']>
@@ -73,7 +74,7 @@ const planBranch = async (
   const noEnv = body.noEnv ?? source.noEnv
   requireLaunch(binding, role, noEnv)
   const marks = marksOf(binding, noEnv, (await findPassing(context.db, sourceId)).marks)
-  await requireSameImage(context, source, body.image)
+  await requireSameImage(context, source.image, body.image, "image: must be the source's image.")
   const disk = await diskOf(context, source)
   const size = {
     cpus: body.cpus ?? source.cpus,
@@ -141,14 +142,6 @@ const planBranch = async (
 const viewFinishedBranch = (copy: DockRow & { isBeingMade: boolean }): Dock => {
   if (copy.isBeingMade) throw new ServiceError('idempotency_in_progress')
   return viewDock(copy)
-}
-
-const requireSameImage = async (context: DockContext, source: DockRow, image: string | undefined) => {
-  if (image === undefined || image === source.image) return
-  const catalog = new Set([...context.catalog, ...(await context.images())])
-  throw catalog.has(image)
-    ? new ServiceError('validation_error', { message: "image: must be the source's image." })
-    : new ServiceError('image_unknown')
 }
 
 /** What the branch copies: the disk of a ready Dock (`live`), or the latest Snapshot of an archived Dock. */

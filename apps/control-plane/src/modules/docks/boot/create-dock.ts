@@ -1,6 +1,7 @@
 /** POST /v1/docks */
-import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { type Dock, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf } from '../../hosts/index.ts'
 import { type CreateContext, readCreateContext } from '../core/dock-store.ts'
 import { marksOf, requireLaunch } from '../core/environment-gate.ts'
 import { causedBy, type DockContext } from '../dock-context.ts'
@@ -30,7 +31,8 @@ export async function createDock(
       key: key ?? null,
       keysSince: since,
     })
-  const fingerprint = fingerprintOf(context.fingerprintKey, 'createDock', body)
+  const named = { ...body, diskGiB: body.diskGiB ?? limits.diskGiB.default }
+  const fingerprint = fingerprintOf(context.fingerprintKey, 'createDock', named)
   const known = caller.admit(await lookup())
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
     const plan = await planCreate(context, caller, known, body)
@@ -61,8 +63,12 @@ const planCreate = async (
   const size = {
     cpus: body.cpus,
     memoryMiB: body.memoryMiB,
-    diskGiB: Math.max(body.diskGiB, origin.diskGiB),
+    diskGiB: body.diskGiB ?? Math.max(limits.diskGiB.default, origin.diskGiB),
   }
+  if (diskBytesOf(size.diskGiB) < origin.bytes)
+    throw new ServiceError('validation_error', {
+      message: 'diskGiB: too small for the data of the Template.',
+    })
   const variables = body.env ?? {}
   const hasSetup = body.setupScript !== undefined && body.setupScript !== ''
   const envPasses = binding.envPasses && !noEnv

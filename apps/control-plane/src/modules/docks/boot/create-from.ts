@@ -7,8 +7,10 @@ import type { DockContext } from '../dock-context.ts'
 
 export type Origin = {
   image: string
-  /** Size of the disk that is copied. The new disk is at least as large. */
+  /** Size of the disk that is copied. A request that names no size gets at least this one. */
   diskGiB: number
+  /** Size of the data on it. */
+  bytes: number
   command: Pick<StartDock, 'source' | 'newIdentity'>
   placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'>
   captureHost?: string | null
@@ -20,15 +22,28 @@ export function fromImage(image: string): Origin {
   return {
     image,
     diskGiB: 0,
+    bytes: 0,
     command: { source: { kind: 'image', image }, newIdentity: false },
     placement: { image, only: null },
     marks: [],
   }
 }
 
+/** Throws `image_unknown`, or `validation_error` with this message, if the request names another image than it may. */
+export async function requireSameImage(
+  context: Pick<DockContext, 'catalog' | 'images'>,
+  own: string,
+  image: string | undefined,
+  message: string,
+): Promise<void> {
+  if (image === undefined || image === own) return
+  const isKnown = context.catalog.includes(image) || (await context.images()).includes(image)
+  throw isKnown ? new ServiceError('validation_error', { message }) : new ServiceError('image_unknown')
+}
+
 /**
- * Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, `environment_secrets_admin_only`, or
- * `validation_error` if `image` is not the Template's image.
+ * Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, `environment_secrets_admin_only`, and
+ * `image_unknown` or `validation_error` if `image` is not the Template's image.
  */
 export async function fromTemplate(
   context: DockContext,
@@ -41,15 +56,18 @@ export async function fromTemplate(
   if ((template.connectors || template.sourceDockId === null) && !roleReaches(tenant.role, 'admin'))
     throw new ServiceError('connector_admin_only')
   requireSecretsAccess({ ...template, role: tenant.role })
-  if (image !== undefined && image !== template.image)
-    throw new ServiceError('validation_error', {
-      message: "image: must be the Template's image. Omit it to use that image.",
-    })
-  const { snapshotId, hostId, diskGiB } = template
+  await requireSameImage(
+    context,
+    template.image,
+    image,
+    "image: must be the Template's image. Omit it to use that image.",
+  )
+  const { snapshotId, hostId, diskGiB, sizeBytes } = template
   if (snapshotId === null) throw new ServiceError('template_source_missing')
   return {
     image: template.image,
     diskGiB,
+    bytes: sizeBytes,
     command: { source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
     placement: placementForSnapshot(template),
     captureHost: hostId,

@@ -1,5 +1,5 @@
 /** POST /v1/docks/:id/resume */
-import { type ErrorCode, type RouteBody, type RouteResponse, type routes, ServiceError } from '@dock/contract'
+import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { waitAtMost } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
@@ -9,19 +9,18 @@ import { claimDock } from '../core/dock-claim.ts'
 import { hostnameOf } from '../core/dock-name.ts'
 import { findDock } from '../core/dock-store.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
-import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
+import { latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
 import { notResumable } from '../core/not-bootable.ts'
 import { requireMaySetTtl } from '../core/retention-gate.ts'
 import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
+import type { DockStateAnswer } from '../stop/stop-dock.ts'
 import type { StartData } from './start-data.ts'
 
 const answerWithinMs = 30_000
 
 /** Retries if the Dock changes between reading and claiming, for example by an upgrade of its Environment. */
 const attempts = 3
-
-type ResumeAnswer = RouteResponse<(typeof routes)['resumeDock']>
 
 type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
 
@@ -31,12 +30,10 @@ export async function resumeDock(
   caller: Visitor,
   id: string,
   body: ResumeBody,
-): Promise<ResumeAnswer> {
+): Promise<DockStateAnswer> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const claimed = await claimResume(context, caller, id, body)
-    if (!claimed) continue
-    const answer = await runWithTimeout(context, claimed.operation)
-    return claimed.message === null ? answer : { ...answer, message: claimed.message }
+    if (claimed) return runWithTimeout(context, claimed)
   }
   throw new ServiceError('dock_busy')
 }
@@ -47,11 +44,10 @@ const claimResume = async (
   caller: Visitor,
   id: string,
   body: ResumeBody,
-): Promise<{ operation: OperationRow; message: string | null } | null> => {
+): Promise<OperationRow | null> => {
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   const { organizationId } = dock
-  if (dock.state === 'provisioning') throw new ServiceError('dock_busy')
   const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
   if (!snapshot) throw notResumable(dock)
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
@@ -121,15 +117,10 @@ const claimResume = async (
     now: clock.now(),
   })
   if (claimed === 'no_host') return throwNoPlacement(db, request, context.catalog)
-  return claimed === 'claimed' ? { operation, message: explainOlderSnapshot(snapshot) } : null
+  return claimed === 'claimed' ? operation : null
 }
 
-/** Returns a message if a newer Snapshot was lost with its host, otherwise null. */
-const explainOlderSnapshot = ({ newerLostFrom, id }: KeptSnapshot): string | null =>
-  newerLostFrom &&
-  `The Snapshot of ${newerLostFrom.toISOString()} was lost with its host. The Dock starts from the previous Snapshot, ${id}.`
-
-const runWithTimeout = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
+const runWithTimeout = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
   const { db, clock, runner } = context
   const { organizationId, targetId: id } = operation
   const error = await waitAtMost(clock, answerWithinMs, runner.run(operation))

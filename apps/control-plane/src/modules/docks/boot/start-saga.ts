@@ -261,7 +261,8 @@ export function createStartSagas(options: Options): Saga[] {
       ],
       set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore || sql``}`,
       release: !(ofLostTime && keepsDisk),
-      ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),
+      // A resume that failed leaves the Dock archived, which is no error.
+      ...(move.to === 'error' ? { event: 'dock.error' as const } : {}),
       complete: { operation, owner, error },
     })
   }

@@ -13,8 +13,6 @@ export type KeptSnapshot = {
   /** True if a verified durable copy exists. Without one, only `hostId` can use the Snapshot. */
   copied: boolean
   runtime: string
-  /** Creation time of the newest later Snapshot that was lost with its host, or null. */
-  newerLostFrom: Date | null
 }
 
 /** A ready Template, as the templates module describes it. */
@@ -24,6 +22,8 @@ export type TemplateSource = {
   copied: boolean
   image: string
   diskGiB: number
+  /** Size of the data on the Template's disk. */
+  sizeBytes: number
   runtime: string
   connectors: boolean
   /** Ids of the Environments whose files may be on the disk. */
@@ -42,8 +42,7 @@ export async function latestSnapshot(
     (
       await sql<KeptSnapshot>`
       select s.id, s.host_id as "hostId", s.disk_gib as "diskGiB", s.size_bytes as "sizeBytes",
-        s.copied_at is not null as copied, s.runtime, (select max(l.created_at) from snapshots l
-          where l.dock_id = s.dock_id and l.lost_at is not null and l.number > s.number) as "newerLostFrom"
+        s.copied_at is not null as copied, s.runtime
       from snapshots s
       where s.dock_id = ${dockId} and s.organization_id = ${organizationId} and s.status = 'completed'
       order by s.number desc limit 1`.execute(db)

@@ -251,7 +251,7 @@ describe('Snapshots of a host that is declared lost', () => {
     expect(newer).not.toBe(older)
   })
 
-  it('block resume until the declaration; then an older one is used, and the response says so', async () => {
+  it('block resume until the declaration; then an older one is used', async () => {
     const second = await secondHostOnline(world)
     world.host.hostsWithControlLink = () => [second]
     await vanish()
@@ -264,7 +264,7 @@ describe('Snapshots of a host that is declared lost', () => {
     // There is no real copy in this test, so the capture is recorded on the second host as if it had been restored.
     await sql`update snapshots set host_id = ${second} where id = ${older}`.execute(world.db)
     const answer = await resume(id)
-    expect(answer).toMatchObject({ id, state: 'ready', message: expect.stringContaining(String(older)) })
+    expect(answer).toEqual({ id, state: 'ready' })
     expect(world.host.starts.at(-1)?.source).toEqual({ kind: 'capture', captureId: older })
     expect((await read(id)).hostId).toBe(second)
   })

@@ -68,6 +68,7 @@ const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<boolea
     now,
     set: sql`ip = null, stop_at = null`,
     release: true,
+    event: 'dock.error',
     also: [heldAfterLoss(dock, 'died_too_often', now)],
   })
   return given !== null

@@ -298,6 +298,7 @@ describe('a Dock whose runtime died', () => {
     }
     expect(await stateOf(id)).toBe('error')
     expect(await inbox(id)).toEqual(['auto_recovered', 'auto_recovered', 'auto_recovered', 'held_after_loss'])
+    expect(await eventsOf(id)).toEqual(['dock.ready', 'dock.error'])
     expect(await slots()).toBe(0)
     world.host.sandboxes.set(id, { dockId: id, generation: 4, state: 'dead', ended: 'died', ip: null })
     await world.report()
@@ -322,6 +323,7 @@ describe('a Dock whose runtime died', () => {
     await settle()
     expect(await stateOf(id)).toBe('error')
     expect(await inbox(id)).toEqual(['held_after_loss'])
+    expect(await eventsOf(id)).toEqual(['dock.ready', 'dock.error'])
     expect(world.host.sandboxes.get(id)).toMatchObject({ state: 'stopped' })
     await world.report()
     expect(world.host.sandboxes.has(id)).toBe(true)

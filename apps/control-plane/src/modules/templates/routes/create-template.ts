@@ -1,5 +1,12 @@
 /** POST /v1/templates */
-import { isReadyDockState, type RouteBody, type routes, ServiceError, type Template } from '@dock/contract'
+import {
+  errorCodes,
+  isReadyDockState,
+  type RouteBody,
+  type routes,
+  ServiceError,
+  type Template,
+} from '@dock/contract'
 import { isUuid, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
@@ -25,6 +32,10 @@ export type TemplateGates = {
   /** Returns true if the Dock's Environment gives it connectors. */
   hasConnectors(dockId: string): Promise<boolean>
 }
+
+/** The route has no code for a busy Dock. Nearly always the Dock is being saved under another name. */
+const busyDock = (cause?: unknown): ServiceError =>
+  new ServiceError('conflict', { message: errorCodes.dock_busy.message, cause })
 
 /** Returns true if the insert failed because the archived Dock's Snapshot was deleted since it was read. */
 const isSnapshotGone = (error: unknown): boolean =>
@@ -89,9 +100,10 @@ export async function createTemplate(
       also: live ? [saving, template] : [template],
     })
   }).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === 'dock_busy') throw busyDock(error)
     throw isSnapshotGone(error) ? new ServiceError('conflict', { cause: error }) : error
   })
-  if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+  if (claimed !== 'claimed') throw busyDock()
   const error = await runner.run(operation)
   if (error) throw new ServiceError('service_unavailable', { message: error.message })
   const saved = await findTemplate(db, organizationId, templateId)
