@@ -28,6 +28,8 @@ export type Route = {
   queryOfBytes?: true
   /** Texts of the body may stand for bytes that are not UTF-8 (see byte-name.ts). Elsewhere a lone surrogate is refused. */
   bodyOfBytes?: true
+  /** A repeated `idempotency-key` gets the first result whatever the body, so also with a body that `body` refuses. */
+  replaysAnyBody?: true
   body?: z.ZodType
   /** `raw`: the handler reads the body as a stream of any length. Such a route has no `body`. */
   requestKind?: 'raw'

@@ -1,5 +1,5 @@
 /** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the handler. */
-import type { Route } from '@dock/contract'
+import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
@@ -102,15 +102,23 @@ export async function handleRoute(
   const query = validateQuery(route, new URL(request.url).search)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
   const bytesMax = known ? callerBodyBytesMax : anonymousBodyBytesMax
-  const body = takesBody
-    ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax, ofBytes)))
-    : undefined
+  let body: unknown
+  let refusedBody: ServiceError | undefined
+  if (takesBody)
+    try {
+      body = validateBody(route, await (ahead ?? readJsonBody(request, bytesMax, ofBytes)))
+    } catch (error) {
+      const mayReplay = route.replaysAnyBody === true && idempotencyKey !== undefined
+      if (!mayReplay || !(error instanceof ServiceError)) throw error
+      refusedBody = error
+    }
   const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({
     caller,
     params,
     query,
     body: isRaw ? readRawBody(context) : body,
+    refusedBody,
     idempotencyKey,
     cancelled: wantsCancel(request.headers) ? request.signal : undefined,
     range: rangeOf(request.headers),

@@ -1,6 +1,6 @@
 /** The interface between the HTTP layer and the handlers of routes. Independent of the HTTP library. */
 
-import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes } from '@dock/contract'
+import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes, ServiceError } from '@dock/contract'
 import type * as z from 'zod'
 import type { Caller, Member, Visitor } from '../modules/accounts/index.ts'
 
@@ -39,6 +39,8 @@ export type RouteRequest<K extends RouteName> = {
   params: RouteParams<Routes[K]>
   query: RouteQuery<Routes[K]>
   body: Routes[K] extends { requestKind: 'raw' } ? RawBody : RouteBody<Routes[K]>
+  /** Why `body` is not valid. Set only if the route has `replaysAnyBody` and a key was sent; `body` is then undefined. */
+  refusedBody: ServiceError | undefined
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
   /** Aborted when the caller disconnects, if the header `x-dock-cancel-on-disconnect` is `true`. */

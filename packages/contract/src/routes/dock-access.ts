@@ -32,6 +32,7 @@ export const dockAccessRoutes = {
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     headers: ['idempotency-key', 'x-dock-cancel-on-disconnect'],
+    replaysAnyBody: true,
     params: dockParams,
     body: z.strictObject({
       command: field

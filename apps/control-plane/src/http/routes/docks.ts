@@ -30,8 +30,8 @@ export function dockHandlers(context: DockContext): Handlers {
     resumeDock: ({ caller, params, body }) => resumeDock(context, caller, params.id, body),
     branchDock: ({ caller, params, body, idempotencyKey }) =>
       branchDock(context, caller, params.id, body, idempotencyKey),
-    execInDock: ({ caller, params, body, idempotencyKey, cancelled }) =>
-      execInDock(context, caller, params.id, body, { key: idempotencyKey, cancelled }),
+    execInDock: ({ caller, params, body, refusedBody, idempotencyKey, cancelled }) =>
+      execInDock(context, caller, params.id, refusedBody ?? body, { key: idempotencyKey, cancelled }),
     readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
     readDockLastStop: ({ caller, params }) => readDockLastStop(context, caller, params.id),
     searchDocks: ({ caller, query }) => searchDocks(context, caller, query),

@@ -42,6 +42,21 @@ export function execOnce(
   return running
 }
 
+/** Returns the outcome of the earlier command with this key. Throws `otherwise` if there was none. */
+export async function replayExec(
+  context: DockContext,
+  { id: dockId, organizationId }: DockRow,
+  key: string,
+  otherwise: ServiceError,
+): Promise<ExecOutcome> {
+  const underWay = context.keyedExecs.get(`${dockId} ${key}`)
+  if (underWay) return underWay
+  const place = { dockId, organizationId, key }
+  const earlier = await findExecKey(context.db, place)
+  if (!earlier) throw otherwise
+  return replay(context, place, earlier)
+}
+
 const claimAndRun = async (
   context: DockContext,
   dock: DockRow,
