@@ -915,8 +915,7 @@ class NotificationPreference(TypedDict):
     emailEnabled: bool
 
 
-class OpenTerminalBody(TypedDict, total=False):
-    processId: str
+class OpenProcessTerminalBody(TypedDict, total=False):
     offset: int
 
 

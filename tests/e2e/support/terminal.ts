@@ -25,7 +25,9 @@ export async function openScreen(
   id: string,
   processId?: string,
 ): Promise<Screen> {
-  const { ticket } = await client.call('openTerminal', { params: { id }, body: { processId } })
+  const { ticket } = await (processId === undefined
+    ? client.call('openTerminal', { params: { id } })
+    : client.call('openProcessTerminal', { params: { id, pid: processId }, body: {} }))
   const address = new URL(`/v1/docks/${id}/terminal?ticket=${ticket}`, admin.baseUrl.replace(/^http/, 'ws'))
   const socket = new WebSocket(address)
   const emulator = new xterm.Terminal({ ...firstSize, allowProposedApi: true })

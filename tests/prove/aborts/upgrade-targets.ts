@@ -33,8 +33,10 @@ const frame = (random: Random): Buffer => {
 
 const terminal = async (world: World, random: Random): Promise<RawRequest> => {
   const { id, shell } = random.pick(world.machines)
-  const body = random.chance(0.4) ? { processId: shell } : {}
-  const { ticket } = await world.server.client.call('openTerminal', { params: { id }, body })
+  const { client } = world.server
+  const { ticket } = await (random.chance(0.4)
+    ? client.call('openProcessTerminal', { params: { id, pid: shell }, body: {} })
+    : client.call('openTerminal', { params: { id } }))
   return {
     ...{
       method: 'GET',

@@ -53,10 +53,9 @@ const talk = (address: string): Promise<number> =>
 
 /** Opens a terminal: a new shell, or a process that has one. Returns the exit code. */
 export async function openTerminal(client: Client, id: string, processId?: string): Promise<number> {
-  const { ticket } = await client.call('openTerminal', {
-    params: { id },
-    body: processId === undefined ? {} : { processId },
-  })
+  const { ticket } = await (processId === undefined
+    ? client.call('openTerminal', { params: { id } })
+    : client.call('openProcessTerminal', { params: { id, pid: processId }, body: {} }))
   const address = client.baseUrl.replace(/^http/, 'ws')
   return talk(`${address}/v1/docks/${id}/terminal?ticket=${encodeURIComponent(ticket)}`)
 }

@@ -47,7 +47,7 @@ export const exampleBodies: Readonly<Record<string, object>> = {
   LinkRepositoriesBody: { workspaceId: ids.workspace, selection: 'Zq8…', repositoryIds: [412345678] },
   MakeDockFolderBody: { path: '/home/user/work/out', parents: true },
   MoveDockFileBody: { from: '/home/user/work/a.txt', to: '/home/user/work/b.txt', overwrite: true },
-  OpenTerminalBody: { processId: ids.process, offset: 0 },
+  OpenProcessTerminalBody: { offset: 0 },
   OrganizationLimitsChange: { docks: 50, storedGiB: null },
   OrganizationPlanChange: { plan: 'team', active: true },
   ProveSshKeyBody: { signature: '-----BEGIN SSH SIGNATURE-----\nU1NIU0lH…\n-----END SSH SIGNATURE-----\n' },

@@ -71,35 +71,17 @@ export const dockAccessRoutes = {
     path: '/v1/docks/:id/terminal',
     summary: 'Get a single-use ticket for a terminal, valid for 30 seconds',
     description:
-      'Open the WebSocket of the same path with the ticket before it expires. A ticket works once. The terminal is a new shell, or an existing process with a pty.',
+      'Open the WebSocket of the same path with the ticket before it expires. A ticket works once. The terminal is a new shell. For a terminal of a running process, request the ticket at that process.',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 201,
     params: dockParams,
-    body: z
-      .strictObject({
-        processId: field.uuid.optional().meta({
-          description:
-            'Extension: attach the terminal to this running process with a pty, instead of a new shell. The process outlives the terminal.',
-        }),
-        offset: z.int().min(0).optional().meta({
-          description:
-            'Extension: with `processId`, the offset in its output from which the terminal shows it. Default: the first byte that is kept.',
-        }),
-      })
-      .refine(({ processId, offset }) => processId !== undefined || offset === undefined, {
-        message: 'needs processId',
-        path: ['offset'],
-      }),
     response: terminalTicket,
     errors: [
-      'validation_error',
       'dock_not_found',
       'environment_secrets_admin_only',
       'dock_not_running',
       'exec_unavailable',
-      // With a process that does not run, or has no pty.
-      'not_found',
       'rate_limited',
     ],
     notFound: 'dock_not_found',

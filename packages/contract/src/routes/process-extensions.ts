@@ -3,6 +3,7 @@ import * as z from 'zod'
 import * as field from '../fields.ts'
 import { byteLength } from '../fields.ts'
 import { limits } from '../limits.ts'
+import { terminalTicket } from '../objects/docks.ts'
 import { dockProcess, processDone, processInput, terminalCells } from '../objects/processes.ts'
 import { route } from '../route.ts'
 import { variables } from '../variables.ts'
@@ -187,6 +188,23 @@ export const processExtensionRoutes = {
       target: z.enum(['process', 'group', 'tree']).default('group'),
     }),
     response: processDone,
+    errors,
+  }),
+  openProcessTerminal: route({
+    ...ofProcess,
+    method: 'POST',
+    path: '/v1/docks/:id/processes/:pid/terminal',
+    summary: 'Get a single-use ticket for a terminal of this process, valid for 30 seconds',
+    description:
+      'Open the WebSocket `/v1/docks/:id/terminal` with the ticket before it expires. The process must run and have a `pty`. It outlives the terminal.',
+    extension: true,
+    status: 201,
+    body: z.strictObject({
+      offset: z.int().min(0).optional().meta({
+        description: 'Where in its output the terminal begins. Default: the first byte that is kept.',
+      }),
+    }),
+    response: terminalTicket,
     errors,
   }),
   waitForDockProcess: route({

@@ -32,6 +32,7 @@ export const routeTable = {
   closeDockProcessInput: 'POST /v1/docks/:id/processes/:pid/stdin/close',
   resizeDockProcess: 'POST /v1/docks/:id/processes/:pid/resize',
   signalDockProcess: 'POST /v1/docks/:id/processes/:pid/signal',
+  openProcessTerminal: 'POST /v1/docks/:id/processes/:pid/terminal',
   waitForDockProcess: 'GET /v1/docks/:id/processes/:pid/wait',
   readOperation: 'GET /v1/operations/:id',
   listImages: 'GET /v1/images',

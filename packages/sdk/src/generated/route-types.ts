@@ -1456,12 +1456,7 @@ export type RouteTypes = {
         id: string
       }
       query?: never
-      body?: {
-        /** Extension: attach the terminal to this running process with a pty, instead of a new shell. The process outlives the terminal. */
-        processId?: string | undefined
-        /** Extension: with `processId`, the offset in its output from which the terminal shows it. Default: the first byte that is kept. */
-        offset?: number | undefined
-      } | undefined
+      body?: never
     } & RequestOptions
     response: TerminalTicket
   }
@@ -1774,6 +1769,21 @@ export type RouteTypes = {
       }
     } & RequestOptions
     response: ProcessDone
+  }
+  /** Get a single-use ticket for a terminal of this process, valid for 30 seconds. */
+  openProcessTerminal: {
+    request: {
+      params: {
+        id: string
+        pid: string
+      }
+      query?: never
+      body?: {
+        /** Where in its output the terminal begins. Default: the first byte that is kept. */
+        offset?: number | undefined
+      } | undefined
+    } & RequestOptions
+    response: TerminalTicket
   }
   /** Read a process once it has ended, or as it is after `timeoutSeconds`. */
   waitForDockProcess: {

@@ -61,9 +61,9 @@ class Client(ClientCore):
         result: models.ExecResult = self._call(Call("POST", "/v1/docks/{id}/exec", params={"id": id}, body=body, headers={"idempotency-key": idempotency_key, "x-dock-cancel-on-disconnect": x_dock_cancel_on_disconnect, **(headers or {})}, takes_key=True, timeout=timeout))
         return result
 
-    def open_terminal(self, id: str, body: models.OpenTerminalBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.TerminalTicket:
+    def open_terminal(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.TerminalTicket:
         """Get a single-use ticket for a terminal, valid for 30 seconds."""
-        result: models.TerminalTicket = self._call(Call("POST", "/v1/docks/{id}/terminal", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
+        result: models.TerminalTicket = self._call(Call("POST", "/v1/docks/{id}/terminal", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
     def list_ports(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.PortEntry]:
@@ -181,6 +181,11 @@ class Client(ClientCore):
     def signal_dock_process(self, id: str, pid: str, body: models.SignalDockProcessBody, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.ProcessDone:
         """Send a signal to a process, its group, or all that it started."""
         result: models.ProcessDone = self._call(Call("POST", "/v1/docks/{id}/processes/{pid}/signal", params={"id": id, "pid": pid}, body=body, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def open_process_terminal(self, id: str, pid: str, body: models.OpenProcessTerminalBody | None = None, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.TerminalTicket:
+        """Get a single-use ticket for a terminal of this process, valid for 30 seconds."""
+        result: models.TerminalTicket = self._call(Call("POST", "/v1/docks/{id}/processes/{pid}/terminal", params={"id": id, "pid": pid}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
     def wait_for_dock_process(self, id: str, pid: str, *, timeout_seconds: int | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.DockProcess:

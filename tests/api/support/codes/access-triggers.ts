@@ -60,10 +60,6 @@ export const accessTriggers: Triggers<
     },
   },
   openTerminal: {
-    validation_error: async (fixture) =>
-      fixture.ask('POST', `/v1/docks/${await dock(fixture)}/terminal`, { offset: 1 }),
-    not_found: async (fixture) =>
-      fixture.ask('POST', `/v1/docks/${await dock(fixture)}/terminal`, { processId: absentId }),
     dock_not_found: isAbsent('POST', '/terminal'),
     environment_secrets_admin_only: isBarred((fixture, id, as) =>
       fixture.ask('POST', `/v1/docks/${id}/terminal`, undefined, { as }),

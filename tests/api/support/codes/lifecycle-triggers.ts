@@ -212,8 +212,8 @@ export const lifecycleTriggers: Triggers<
       const id = await archived(fixture)
       return whileHeld(
         fixture,
-        'start',
-        () => branch(fixture, id),
+        'destroyCapture',
+        () => remove(fixture, id),
         () => resume(fixture, id),
       )
     },

@@ -195,8 +195,9 @@ export async function attachTerminal(
     ...{ command: 'sleep 600', pty: { cols: 80, rows: 24 } },
   })
   const processId = (started.data as { id: string }).id
-  const { data } = await fixture.ask('POST', `/v1/docks/${id}/terminal`, { processId, offset })
-  await then(`/v1/docks/${id}/processes/${processId}`)
+  const path = `/v1/docks/${id}/processes/${processId}`
+  const { data } = await fixture.ask('POST', `${path}/terminal`, { offset })
+  await then(path)
   return fixture.upgrade(`/v1/docks/${id}/terminal?ticket=${(data as { ticket: string }).ticket}`)
 }
 

@@ -55,8 +55,8 @@ const read = async (id: string) =>
     stdin: { offset: number }
     stdout: { endOffset: number }
   }
-const ticketFor = async (body: object, id = dockId) => {
-  const { status, body: answer } = await ask('POST', `/v1/docks/${id}/terminal`, body)
+const ticketFor = async ({ processId, ...body }: { processId: string; offset?: number }, id = dockId) => {
+  const { status, body: answer } = await ask('POST', `/v1/docks/${id}/processes/${processId}/terminal`, body)
   if (status !== 201) throw new Error(String(answer.code))
   return (answer.data as { ticket: string }).ticket
 }
@@ -198,7 +198,8 @@ it('keeps the limits of terminals, and leaves the process alone', async () => {
 })
 
 it('is refused for a process of another Dock, without a pty, that has ended, or that does not exist', async () => {
-  const refused = (body: object, id = dockId) => ticketFor(body, id).catch((error: Error) => error.message)
+  const refused = (body: { processId: string; offset?: number }, id = dockId) =>
+    ticketFor(body, id).catch((error: Error) => error.message)
   const other = await server.addDock()
   const running = await start()
   const plain = await start({ argv: ['/bin/sleep', '600'], pty: undefined })
@@ -208,6 +209,9 @@ it('is refused for a process of another Dock, without a pty, that has ended, or 
   expect(await refused({ processId: plain })).toBe('not_found')
   expect(await refused({ processId: ended })).toBe('not_found')
   expect(await refused({ processId: dockId })).toBe('not_found')
-  expect(await refused({ processId: 'nonsense' })).toBe('validation_error')
-  expect(await refused({ offset: 1 })).toBe('validation_error')
+  expect(await refused({ processId: 'nonsense' })).toBe('not_found')
+  expect(await refused({ processId: running, offset: -1 })).toBe('validation_error')
+  // The route of the specification takes no body.
+  const answer = await ask('POST', `/v1/docks/${dockId}/terminal`, { processId: running })
+  expect(answer.body.code).toBe('validation_error')
 })

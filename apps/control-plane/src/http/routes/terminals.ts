@@ -5,7 +5,9 @@ import type { Handlers } from '../handler.ts'
 
 export function terminalHandlers(context: TerminalContext): Handlers {
   return {
-    openTerminal: ({ caller, params, body }) => openTerminal(context, caller, params.id, body),
+    openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
+    openProcessTerminal: ({ caller, params: { id, pid }, body }) =>
+      openTerminal(context, caller, id, { processId: pid, offset: body.offset ?? 0 }),
     connectTerminal: async () => {
       throw new ServiceError('validation_error', {
         message: 'This URL serves WebSockets only. Open it with a WebSocket client.',

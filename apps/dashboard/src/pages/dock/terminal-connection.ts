@@ -62,9 +62,9 @@ export function connectTerminal(
   const open = async (): Promise<void> => {
     events.onState('connecting')
     try {
-      const { ticket } = await api.call('openTerminal', {
-        params: { id: dockId },
-        body: { processId, ...(offset === undefined ? {} : { offset }) },
+      const { ticket } = await api.call('openProcessTerminal', {
+        params: { id: dockId, pid: processId },
+        body: offset === undefined ? {} : { offset },
       })
       if (isOver) return
       const address = new URL(`/v1/docks/${dockId}/terminal`, location.origin)
