@@ -1,4 +1,5 @@
 /** The command line with real Docks. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -235,4 +236,28 @@ describe('a command', () => {
     child.kill('SIGKILL')
     expect(String(warning)).toContain('not encrypted')
   })
+})
+
+it.each([
+  ['the window of its terminal closes', 'window'],
+  ['it is told to end', 'SIGTERM'],
+])('ends a command on a terminal in the Dock when %s', async (_, way) => {
+  const [pidFile, seconds] = [work(`pid-${way}`), way === 'window' ? 77711 : 77722]
+  const count = () => run(server, dock.id, `ps -eo args | grep -c '^sleep ${seconds}' || true`)
+  const line = `echo $$ >${pidFile}; exec ${process.execPath} ${cli.program} exec -t ${name} -- 'sleep ${seconds}; sleep ${seconds}'`
+  const screen = spawn('script', ['-qec', line, '/dev/null'], {
+    env: cli.env,
+    cwd: work(),
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const closed = once(screen, 'close')
+  try {
+    await expect.poll(count, { timeout: 20_000 }).toBe('1\n')
+    if (way === 'window') screen.kill('SIGKILL')
+    else process.kill(Number(await readFile(pidFile, 'utf8')), way)
+    await expect.poll(count, { timeout: 20_000 }).toBe('0\n')
+    await closed
+  } finally {
+    screen.kill('SIGKILL')
+  }
 })

@@ -7,6 +7,7 @@ import { UsageError } from '../program/failures.ts'
 import type { Input } from '../program/input.ts'
 import { collectOutput } from '../remote/collect-output.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
+import { withHangUp } from '../remote/hang-up.ts'
 import { runRemote } from '../remote/run-remote.ts'
 import { shellLine } from '../remote/shell-line.ts'
 import { openTerminal, terminalSize } from '../remote/terminal.ts'
@@ -56,11 +57,14 @@ export const exec: Command = {
     const dock = new Dock(client, info)
     const command = shellLine(input.rest)
     return explainStopped(client, info, async () => {
-      if (input.has('detach') || pty) {
+      if (pty)
+        return withHangUp(
+          () => dock.spawn(command, { ...options, pty, stdin: true }),
+          (process) => openTerminal(client, dock.id, process.id),
+        )
+      if (input.has('detach')) {
         // Nobody reads the output of a detached process now.
-        const more = pty ? { pty, stdin: true } : { holdOutput: false }
-        const process = await dock.spawn(command, { ...options, ...more })
-        if (pty) return openTerminal(client, dock.id, process.id)
+        const process = await dock.spawn(command, { ...options, holdOutput: false })
         context.out.result({ dockId: dock.id, processId: process.id }, () => context.out.line(process.id))
         return exitCodes.ok
       }
