@@ -1,7 +1,7 @@
 /**
  * script/prove hostile [part...]: starts Dock in a separate network namespace and attacks it: by a hostile host, the
  * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk, squatted
- * invitations and squatted SSH keys. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
+ * invitations, squatted SSH keys, hostile disks and floods of output. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'
@@ -11,8 +11,10 @@ import { floodsOf } from './hostile/floods.ts'
 import { fullDisk } from './hostile/full-disk.ts'
 import { hostileHost } from './hostile/host.ts'
 import { squattedInvitations } from './hostile/invitations.ts'
+import { floodOfOutput } from './hostile/kept-output.ts'
 import { hostileLocalUser } from './hostile/local-user.ts'
 import { isInOwnNetwork, runInOwnNetwork } from './hostile/own-network.ts'
+import { hostileDisk } from './hostile/parser.ts'
 import { createReport, type Report } from './hostile/report.ts'
 import { flushedRules } from './hostile/rules.ts'
 import { squattedSshKeys } from './hostile/ssh-keys.ts'
@@ -28,6 +30,8 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
   'full-disk': fullDisk,
   invitations: squattedInvitations,
   'ssh-keys': squattedSshKeys,
+  parser: hostileDisk,
+  'kept-output': floodOfOutput,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
