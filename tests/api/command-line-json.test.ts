@@ -84,7 +84,6 @@ const rows = (home: CliOptions): readonly Row[] => [
     'ssh-key add --name s',
     'ssh-key ls',
     'ssh-key prove',
-    'ssh-key prove .ssh/id_ed25519.pub',
   ),
   ...plain('ssh-key rm s --yes', 'webhook ls', 'host ls', 'host show HOST', 'api /v1/me', 'completion bash'),
   ['webhook deliveries none', { code: 5 }],
