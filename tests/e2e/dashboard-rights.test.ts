@@ -70,7 +70,7 @@ describe('the palette', () => {
   const type = async (on: Page, text: string): Promise<void> => {
     await on.getByRole('heading', { level: 1 }).waitFor()
     await on.keyboard.press('Control+k')
-    await on.getByRole('combobox').fill(text)
+    await on.getByRole('dialog').getByRole('combobox').fill(text)
   }
   const options = (on: Page): Promise<string[]> => on.getByRole('option').allInnerTexts()
 

@@ -44,7 +44,7 @@ export function UsagePlot(props: {
         hooks: { setCursor: [({ cursor }) => setHovered(cursor.idx ?? null)] },
         scales: {
           x: { range: (_, __, latest) => [latest - spanSeconds, latest] },
-          y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1e-9)] },
+          y: { range: (_, __, max) => [0, Math.max(max * 1.1, isBytes ? 1024 : 1)] },
         },
         axes: [
           {
@@ -65,6 +65,8 @@ export function UsagePlot(props: {
             label,
             stroke: cssColor(colors[at] ?? '--accent'),
             width: 1.5,
+            // A single sample makes no line.
+            points: { show: times.length < 3 },
           })),
         ],
       },
@@ -97,7 +99,7 @@ export function UsagePlot(props: {
                   {label}
                 </>
               )}
-              {text}
+              <span>{text}</span>
             </span>
           ))}
         </span>
