@@ -164,6 +164,7 @@ export function die(model: Model, dock: ModelDock): void {
   const recent = dock.deaths.filter((at) => at > model.now - 600)
   if (recent.length >= 3) {
     Object.assign(dock, { state: 'error', placed: false, stopAt: null })
+    dock.events.push('dock.error')
     return
   }
   dock.deaths.push(model.now)
