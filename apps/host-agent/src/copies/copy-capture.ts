@@ -32,16 +32,29 @@ const readChunk = async (disk: FileHandle, index: number, buffer: Buffer): Promi
   return buffer.subarray(0, held)
 }
 
+/** When the next chunk is due, and the wait of the reader before. */
+type Queue = { due: number; last: Promise<void> }
+
+/** All readers with one pace share it, since a host may copy several disks at once. */
+const queues = new WeakMap<CopyPace, Queue>()
+
+const waitForTurn = async (queue: Queue, { bytesPerSecond, yieldToCommands }: CopyPace): Promise<void> => {
+  const now = performance.now()
+  if (queue.due > now + 1) await delay(queue.due - now)
+  await yieldToCommands?.()
+  // A delay may be made up for, up to one second.
+  queue.due = Math.max(queue.due, performance.now() - 1000) + (chunkBytes / bytesPerSecond) * 1000
+}
+
 /** Returns a function that reads a chunk and keeps to the pace. */
-const pacedReader = (disk: FileHandle, { bytesPerSecond, yieldToCommands }: CopyPace) => {
+const pacedReader = (disk: FileHandle, pace: CopyPace) => {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
-  let due = 0
+  const queue = queues.get(pace) ?? { due: 0, last: Promise.resolve() }
+  queues.set(pace, queue)
   return async (index: number): Promise<Buffer> => {
-    const now = performance.now()
-    if (due > now + 1) await delay(due - now)
-    await yieldToCommands?.()
-    // A delay may be made up for, up to one second.
-    due = Math.max(due, performance.now() - 1000) + (chunkBytes / bytesPerSecond) * 1000
+    const turn = queue.last.then(() => waitForTurn(queue, pace))
+    queue.last = turn.catch(() => undefined)
+    await turn
     return readChunk(disk, index, buffer)
   }
 }
