@@ -1,7 +1,8 @@
 /**
  * script/prove hostile [part...]: starts Dock in a separate network namespace and attacks it: by a hostile host, the
- * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk, squatted
- * invitations, squatted SSH keys, hostile disks and floods of output. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
+ * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk, squatted invitations,
+ * squatted SSH keys, hostile disks, floods of output and disks that are costly to copy. Each attack has a positive control
+ * and prints a line. Exits with 1 if any attack succeeded.
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'
@@ -17,6 +18,7 @@ import { isInOwnNetwork, runInOwnNetwork } from './hostile/own-network.ts'
 import { hostileDisk } from './hostile/parser.ts'
 import { createReport, type Report } from './hostile/report.ts'
 import { flushedRules } from './hostile/rules.ts'
+import { snapshotBombs } from './hostile/snapshot-bombs.ts'
 import { squattedSshKeys } from './hostile/ssh-keys.ts'
 import { hostileTenant } from './hostile/tenant.ts'
 
@@ -32,6 +34,7 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
   'ssh-keys': squattedSshKeys,
   parser: hostileDisk,
   'kept-output': floodOfOutput,
+  'snapshot-bombs': snapshotBombs,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
