@@ -73,7 +73,7 @@ export const limits = {
     listenersPerConnectionMax: 32,
   },
   /**
-   * Concurrent reads of Snapshot files and listings. A host allows 8 in total and keeps the rest for its own work. A
+   * Concurrent reads of Snapshot files and listings. A host allows 9 in total and keeps the rest for its own work, three copies. A
    * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected. If a host is at its limit, a
    * newcomer stops a read of somebody with more reads there that is open for `fairSecondsMin`. A newcomer without reads also
    * stops a read that is slower than `slowBytesPerSecond` after `slowSecondsMin`. A person and an organization list

@@ -18,7 +18,7 @@ export class NotRegularFile extends Error {
 /** How long a reader may take to accept the next bytes of a file. */
 const stallMsMax = 60_000
 /** Limits all reads of captures. Each is a process. A slow reader keeps its slot as long as it accepts data. */
-export const captureReaders = new ReaderQueue({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
+export const captureReaders = new ReaderQueue({ atOnce: 9, waitingMax: 64, waitMs: 30_000 })
 const pathLengthMax = 4096
 
 /** The facts of an inode come before the list of its blocks, which a tenant can make very long. */
