@@ -31,6 +31,22 @@ const organizationPath = (part: string): string => `/organization/${server.admin
 const row = (at: Page, text: string) => at.getByRole('listitem').filter({ hasText: text })
 /** A link to a part of a page, not one of the navigation. */
 const part = (at: Page, name: string) => at.getByRole('main').getByRole('link', { name, exact: true })
+/** Returns the link that the page shows once, and closes the dialog. */
+const shownLink = async (email: string): Promise<string> => {
+  const dialog = page.getByRole('dialog', { name: `Link for ${email}` })
+  await dialog.getByText('/invitations/').waitFor()
+  const link = await dialog.locator('code').innerText()
+  expect(link).toMatch(invitationLink)
+  await button(page, 'Done').click()
+  await dialog.waitFor({ state: 'detached' })
+  return link
+}
+const invite = async (email: string): Promise<string> => {
+  await button(page, 'Invite').click()
+  await page.getByRole('dialog').getByLabel('Email address').fill(email)
+  await button(page, 'Make invitation').click()
+  return shownLink(email)
+}
 const button = (at: Page, name: string) => at.getByRole('button', { name, exact: true })
 
 beforeAll(async () => {
@@ -94,19 +110,27 @@ describe('an invitation', () => {
   it('is sent, leads a new person to join, and on to the first Dock', async () => {
     await page.goto(address(organizationPath('members')))
     await button(page, 'Invite').click()
-    await page.getByRole('dialog').getByLabel('Email address').fill(member.email)
-    await button(page, 'Send invitation').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('This server sends no mail.').waitFor()
+    await dialog.getByLabel('Email address').fill(member.email)
+    await button(page, 'Make invitation').click()
+    const link = await shownLink(member.email)
     await row(page, member.email).getByRole('button', { name: 'Withdraw' }).waitFor()
+    expect(await button(page, 'Send again').count()).toBe(0)
 
-    await colleague.goto(await mailedLink(server.dataDir, member.email, invitationLink))
+    await colleague.goto(link)
+    // Before the sign-in, the page says who invites and to what.
+    await colleague.getByText(/ invites you\. Join .+ as member\./).waitFor()
     await colleague.getByRole('link', { name: 'Create an account' }).click()
     await colleague.getByLabel('Your name').fill(`Colleague ${hostile}`)
     await colleague.getByLabel('Email address').fill(member.email)
     await colleague.getByLabel('Password').fill(member.password)
     await button(colleague, 'Create account').click()
     await colleague.getByText('Confirm your address.').waitFor()
+    await colleague.getByText('This server sends no mail').waitFor()
+    expect(await button(colleague, 'Send the mail again').count()).toBe(0)
 
-    // The link of the other mail is opened in another tab, which shows the invitation; this one goes on by itself.
+    // The operator finds the mail with the link in the outbox of this server. The link of the other mail is opened in another tab, which shows the invitation; this one goes on by itself.
     const tab = await colleague.context().newPage()
     await tab.goto(await mailedLink(server.dataDir, member.email, confirmationLink))
     await tab.getByRole('heading', { name: 'You are invited' }).waitFor()
@@ -122,18 +146,42 @@ describe('an invitation', () => {
     await row(page, member.email).getByRole('button', { name: 'Remove' }).waitFor()
   })
 
-  it('is handed over by its link, and withdrawn', async () => {
+  it('is handed over by a fresh link, and withdrawn', async () => {
     const email = `${freshName('guest')}@example.test`
-    await button(page, 'Invite').click()
-    await page.getByRole('dialog').getByLabel('Email address').fill(email)
-    await button(page, 'Send invitation').click()
+    const first = await invite(email)
     await row(page, email).getByRole('button', { name: 'Get link' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('/invitations/').waitFor()
-    expect(await dialog.locator('code').innerText()).toMatch(invitationLink)
-    await button(page, 'Done').click()
+    expect(await shownLink(email)).not.toBe(first)
     await row(page, email).getByRole('button', { name: 'Withdraw' }).click()
     await expect.poll(() => row(page, email).count()).toBe(0)
+  })
+
+  it('is accepted with its link alone, once an instance admin has vouched for the address', async () => {
+    const email = `${freshName('unmailed')}@example.test`
+    const link = await invite(email)
+    const guest = await newPage()
+    await guest.goto(link)
+    await guest.getByRole('link', { name: 'Create an account' }).click()
+    await guest.getByLabel('Your name').fill(`Guest ${hostile}`)
+    await guest.getByLabel('Email address').fill(email)
+    await guest.getByLabel('Password').fill(member.password)
+    await button(guest, 'Create account').click()
+    await guest.getByText('Confirm your address.').waitFor()
+    expect(await button(guest, 'Join').count()).toBe(0)
+
+    await page.goto(address('/plans'))
+    const waiting = row(page, email)
+    await waiting.getByText(`Calls themselves Guest ${hostile}`).waitFor()
+    await waiting.getByRole('button', { name: `Vouch for ${email}` }).click()
+    await expect.poll(() => waiting.count()).toBe(0)
+
+    // The page of the guest goes on by itself.
+    await button(guest, 'Join').click()
+    await guest.getByRole('heading', { name: 'Docks', exact: true }).waitFor()
+    await page.goto(address(organizationPath('members')))
+    await row(page, email).getByRole('button', { name: 'Remove' }).click()
+    await confirm(page, email, 'Remove')
+    await expect.poll(() => row(page, email).count()).toBe(0)
+    await guest.context().close()
   })
 
   it('makes a member, who sees no action of admins and can leave', async () => {

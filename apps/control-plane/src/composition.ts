@@ -182,6 +182,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     },
     ...{ apiUrl: config.apiUrl, appUrl: config.appUrl, signUp: config.signUp, social: config.social },
     isInvited: organizations.isInvited,
+    recordSignUp: organizations.recordSignUp,
     dropKeys: keys.dropKeys,
     sendMail: mail.send,
   })

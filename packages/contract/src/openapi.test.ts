@@ -31,7 +31,7 @@ test('lists every route once, under its method and path', () => {
   expect(listed.toSorted()).toEqual(
     all.map(([, route]) => `${route.method.toLowerCase()} ${openApiPath(route.path)}`).toSorted(),
   )
-  expect(listed).toHaveLength(180)
+  expect(listed).toHaveLength(183)
   expect(document.openapi).toBe('3.1.0')
   expect(document.paths['/v1/environments/{ref}/secrets:reveal'].post.operationId).toBe(
     'revealEnvironmentSecrets',
@@ -108,7 +108,7 @@ test('every object is a named schema, and names are those of the types', () => {
 })
 
 test('stays small: each schema and each set of failures is written once', () => {
-  expect(JSON.stringify(document).length).toBeLessThan(450_000)
+  expect(JSON.stringify(document).length).toBeLessThan(460_000)
 })
 
 test('every object has an example that its schema accepts, and no example is left over', () => {

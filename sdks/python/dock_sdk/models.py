@@ -729,6 +729,13 @@ class InvitationDeclined(TypedDict):
     declined: Literal[True]
 
 
+class InvitationGreeting(TypedDict):
+    organizationName: str
+    invitedBy: str | None
+    role: Role
+    expiresAt: str
+
+
 class InvitationPreview(TypedDict):
     id: str
     organizationName: str
@@ -1492,6 +1499,19 @@ class TimelineEntry(TypedDict):
     count: int | None
 
 
+class UnverifiedPeople(TypedDict):
+    people: List[UnverifiedPerson]
+    hasMore: bool
+
+
+class UnverifiedPerson(TypedDict):
+    id: str
+    name: str
+    email: str
+    createdAt: str
+    invitation: UsedInvitation | None
+
+
 class UpdateDockBody(TypedDict, total=False):
     name: str
     ttlSeconds: int | None
@@ -1574,9 +1594,21 @@ class UsageDay(TypedDict):
     costMicros: int
 
 
+class UsedInvitation(TypedDict):
+    organizationName: str
+    invitedBy: str | None
+
+
 class VersionPage(TypedDict):
     versions: List[DescribedVersion]
     nextBefore: int | None
+
+
+class VouchedAddress(TypedDict):
+    userId: str
+    email: str
+    vouchedBy: str
+    vouchedAt: str
 
 
 class WatchEnded(TypedDict):

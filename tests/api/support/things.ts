@@ -211,6 +211,7 @@ export const things: Readonly<Record<string, Make>> = {
   '/api/dashboard/organizations/:id': (_, { organizationId }) => organizationId,
   '/api/dashboard/organizations/:id/invitations/:invitationId': inviteSomebody,
   '/v1/me/invitations/:invitationId': async (server, tenant) => (await inviteOwner(server, tenant)).id,
+  '/api/dashboard/invitations/:token': async (server, tenant) => (await inviteOwner(server, tenant)).token,
   '/v1/invitations/:token': async (server, tenant) => (await inviteOwner(server, tenant)).token,
   '/v1/me/connections/:id': async (server, { owner }) => {
     const account = `account-${owner.userId}`
@@ -247,6 +248,8 @@ export const things: Readonly<Record<string, Make>> = {
     return id
   },
   '/v1/hosts/:id': (server) => hostId(server),
+  '/api/dashboard/unverified-people/:id': async (server) =>
+    (await addPerson(server, { emailVerified: false })).userId,
   '/api/dashboard/hosts/:id': (server) => hostId(server),
   '/api/dashboard/quarantine/:id': async (server) => {
     const id = newUuid()

@@ -79,3 +79,10 @@ export function plansQuery(q: string | undefined) {
     staleTime: 0,
   })
 }
+
+/** People who sign up make no live event for instance admins, so each visit reads them again. */
+export const unverifiedPeopleQuery = queryOptions({
+  queryKey: ['unverified'],
+  queryFn: ({ signal }) => api.call('listUnverifiedPeople', { signal }),
+  staleTime: 0,
+})

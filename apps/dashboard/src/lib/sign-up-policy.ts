@@ -5,7 +5,7 @@ const policy = document.querySelector<HTMLMetaElement>('meta[name="sign-up"]')?.
 export function signUpRefusal(next: string | undefined): string | undefined {
   if (policy === 'closed') return 'New accounts are closed on this instance. Ask its operator for one.'
   if (policy === 'invite' && invitationOf(next) === undefined)
-    return 'Accounts are made by invitation here. Open the link in your invitation mail, or ask an admin of your organization for one.'
+    return 'Accounts are made by invitation here. Open the link of your invitation, or ask an admin of your organization for one.'
   return undefined
 }
 

@@ -62,3 +62,31 @@ export const plannedOrganizationPage = z.strictObject({
   nextCursor,
 })
 export type PlannedOrganizationPage = z.output<typeof plannedOrganizationPage>
+
+/** The invitation with whose link a person signed up. */
+export const usedInvitation = z.strictObject({
+  organizationName: z.string(),
+  invitedBy: z.string().nullable(),
+})
+
+/** A person whose address nobody has verified. */
+export const unverifiedPerson = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  email: z.string(),
+  createdAt: timestamp,
+  /** Null if the person signed up without one, or it is over. */
+  invitation: usedInvitation.nullable(),
+})
+
+export const unverifiedPeople = z.strictObject({ people: z.array(unverifiedPerson), hasMore: z.boolean() })
+export type UnverifiedPeople = z.output<typeof unverifiedPeople>
+
+/** What is recorded when an instance admin vouches for an address. */
+export const vouchedAddress = z.strictObject({
+  userId: uuid,
+  email: z.string(),
+  vouchedBy: uuid,
+  vouchedAt: timestamp,
+})
+export type VouchedAddress = z.output<typeof vouchedAddress>

@@ -72,5 +72,15 @@ export const invitationPreview = z.strictObject({
 })
 export type InvitationPreview = z.output<typeof invitationPreview>
 
+/** What the holder of an invitation's link may know before they sign in. Extension: not part of the specification. */
+export const invitationGreeting = z.strictObject({
+  organizationName: z.string(),
+  /** The name of the person who invited. Null if unknown. */
+  invitedBy: z.string().nullable(),
+  role,
+  expiresAt: timestamp,
+})
+export type InvitationGreeting = z.output<typeof invitationGreeting>
+
 export const invitationAccepted = z.strictObject({ organizationId: uuid, role })
 export const invitationDeclined = z.strictObject({ declined: z.literal(true) })

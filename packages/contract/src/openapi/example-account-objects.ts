@@ -27,6 +27,11 @@ const quarantinedItem = {
   sizeBytes: 734_003_200,
   firstSeenAt: times.createdAt,
 }
+const usedInvitation = { organizationName: 'Acme', invitedBy: 'Sam Reed' }
+const unverifiedPerson = {
+  ...{ id: ids.user, name: 'Kim Lee', email: 'kim@acme.example', createdAt: times.createdAt },
+  invitation: usedInvitation,
+}
 const plannedOrganization = {
   ...{ id: ids.organization, name: 'Acme', slug: 'acme', plan: 'team', active: true },
   ...{ liveDocks: 3, spentMicros: 1_250_000 },
@@ -188,6 +193,9 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   InvitationAccepted: { organizationId: ids.organization, role: 'member' },
   InvitationDeclined: { declined: true },
   InvitationPreview: invitationPreview,
+  InvitationGreeting: {
+    ...{ organizationName: 'Acme', invitedBy: 'Sam Reed', role: 'member', expiresAt: invitation.expiresAt },
+  },
   InviteMemberResult: { status: 'accepted' },
   LinkedInvitation: {
     ...invitation,
@@ -208,6 +216,12 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   OrganizationLimitValues: values,
   OrganizationLimits: { limits: values, usage },
   OrganizationPlan: { plan, active: true },
+  UsedInvitation: usedInvitation,
+  UnverifiedPerson: unverifiedPerson,
+  UnverifiedPeople: { people: [unverifiedPerson], hasMore: false },
+  VouchedAddress: {
+    ...{ userId: ids.user, email: 'kim@acme.example', vouchedBy: ids.user, vouchedAt: times.createdAt },
+  },
   QuarantinedItem: quarantinedItem,
   QuarantineList: { items: [quarantinedItem], hasMore: false },
   AdoptedItem: {

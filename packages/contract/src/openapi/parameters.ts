@@ -21,6 +21,7 @@ const owners: Readonly<Record<string, string>> = {
   quarantine: 'quarantined item',
   runs: 'Run',
   snapshots: 'Snapshot',
+  'unverified-people': 'person',
   endpoints: 'endpoint',
   webhooks: 'endpoint',
   deliveries: 'delivery attempt',

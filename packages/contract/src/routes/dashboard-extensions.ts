@@ -16,7 +16,7 @@ import {
 } from '../objects/dashboard.ts'
 import { statsWindow } from '../objects/docks.ts'
 import { versionPage } from '../objects/environments.ts'
-import { linkedInvitation, namedMember } from '../objects/organizations.ts'
+import { invitationGreeting, linkedInvitation, namedMember } from '../objects/organizations.ts'
 import { deliveryDetails } from '../objects/webhooks.ts'
 import { route } from '../route.ts'
 import { dockParams } from './docks.ts'
@@ -174,6 +174,20 @@ export const dashboardExtensionRoutes = {
     errors: ['organization_not_found', 'invitation_not_found', 'seats_exceeded', 'forbidden', 'rate_limited'],
     notFound: 'organization_not_found',
     paramNotFound: { invitationId: 'invitation_not_found' },
+    noStore: true,
+  }),
+  readInvitationGreeting: route({
+    method: 'GET',
+    path: '/api/dashboard/invitations/:token/greeting',
+    summary: 'Read who invites to which organization, without signing in',
+    description: 'The token is the last part of the link. The invited address is not told.',
+    extension: true,
+    tag: 'Dashboard',
+    access: { credentials: 'public' },
+    params: z.object({ token: z.string() }),
+    response: invitationGreeting,
+    errors: ['invitation_not_found'],
+    notFound: 'invitation_not_found',
     noStore: true,
   }),
   listNamedMembers: route({

@@ -2,7 +2,14 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { adoptedItem, hostVersions, plannedOrganizationPage, quarantineList } from '../objects/operator.ts'
+import {
+  adoptedItem,
+  hostVersions,
+  plannedOrganizationPage,
+  quarantineList,
+  unverifiedPeople,
+  vouchedAddress,
+} from '../objects/operator.ts'
 import { route } from '../route.ts'
 
 const access = { credentials: 'instance-admin-session' } as const
@@ -61,6 +68,31 @@ export const operatorExtensionRoutes = {
     response: hostVersions,
     errors: ['host_not_found', ...adminErrors],
     notFound: 'host_not_found',
+  }),
+  listUnverifiedPeople: route({
+    method: 'GET',
+    path: '/api/dashboard/unverified-people',
+    summary: 'List the people whose address is not verified, newest first',
+    description: 'Lists at most 200, with the invitation whose link they signed up with.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    response: unverifiedPeople,
+    errors: [...adminErrors],
+  }),
+  vouchForAddress: route({
+    method: 'POST',
+    path: '/api/dashboard/unverified-people/:id/vouch',
+    summary: "Vouch for a person's address: it becomes verified without a mail",
+    description:
+      'For instances that send no mail. Ask the owner of the address first: the account may do everything afterwards. Who vouched for which address, and when, is recorded.',
+    extension: true,
+    tag: 'Dashboard',
+    access,
+    params: itemParams,
+    response: vouchedAddress,
+    errors: ['user_not_found', ...adminErrors],
+    notFound: 'user_not_found',
   }),
   listPlannedOrganizations: route({
     method: 'GET',

@@ -7,6 +7,7 @@ export const dashboardRouteTable = {
   readDockSeries: 'GET /api/dashboard/docks/:id/series',
   listDescribedVersions: 'GET /api/dashboard/environments/:ref/versions',
   linkInvitation: 'POST /api/dashboard/organizations/:id/invitations/:invitationId/link',
+  readInvitationGreeting: 'GET /api/dashboard/invitations/:token/greeting',
   listNamedMembers: 'GET /api/dashboard/organizations/:id/members',
   leaveOrganization: 'POST /api/dashboard/organizations/:id/leave',
   searchSnapshots: 'GET /api/dashboard/snapshots',
@@ -19,5 +20,7 @@ export const dashboardRouteTable = {
   adoptQuarantined: 'POST /api/dashboard/quarantine/:id/adopt',
   deleteQuarantined: 'DELETE /api/dashboard/quarantine/:id',
   readHostVersions: 'GET /api/dashboard/hosts/:id/versions',
+  listUnverifiedPeople: 'GET /api/dashboard/unverified-people',
+  vouchForAddress: 'POST /api/dashboard/unverified-people/:id/vouch',
   listPlannedOrganizations: 'GET /api/dashboard/plans',
 } as const

@@ -533,6 +533,13 @@ export type InvitationDeclined = {
   declined: true
 }
 
+export type InvitationGreeting = {
+  organizationName: string
+  invitedBy: string | null
+  role: "member" | "admin" | "owner"
+  expiresAt: string
+}
+
 export type InvitationPreview = {
   id: string
   organizationName: string
@@ -1127,6 +1134,19 @@ export type TimelineEntry = {
   count: number | null
 }
 
+export type UnverifiedPeople = {
+  people: UnverifiedPerson[]
+  hasMore: boolean
+}
+
+export type UnverifiedPerson = {
+  id: string
+  name: string
+  email: string
+  createdAt: string
+  invitation: UsedInvitation | null
+}
+
 export type UsageAmounts = {
   vcpuSeconds: number
   memoryMiBSeconds: number
@@ -1145,9 +1165,21 @@ export type UsageDay = {
   costMicros: number
 }
 
+export type UsedInvitation = {
+  organizationName: string
+  invitedBy: string | null
+}
+
 export type VersionPage = {
   versions: DescribedVersion[]
   nextBefore: number | null
+}
+
+export type VouchedAddress = {
+  userId: string
+  email: string
+  vouchedBy: string
+  vouchedAt: string
 }
 
 export type WatchEnded = {
@@ -3508,6 +3540,17 @@ export type RouteTypes = {
     } & RequestOptions
     response: LinkedInvitation
   }
+  /** Read who invites to which organization, without signing in. */
+  readInvitationGreeting: {
+    request: {
+      params: {
+        token: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: InvitationGreeting
+  }
   /** List the members of an organization with their names. */
   listNamedMembers: {
     request: {
@@ -3654,6 +3697,26 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: HostVersions
+  }
+  /** List the people whose address is not verified, newest first. */
+  listUnverifiedPeople: {
+    request: {
+      params?: never
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: UnverifiedPeople
+  }
+  /** Vouch for a person's address: it becomes verified without a mail. */
+  vouchForAddress: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: VouchedAddress
   }
   /** List organizations with their plans and what the month has cost, newest first. */
   listPlannedOrganizations: {

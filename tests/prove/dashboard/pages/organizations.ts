@@ -13,7 +13,7 @@ export function organizations({ organizationId }: Lively): ShownPage[] {
     {
       ...{ name: 'members', as: 'admin', path: at('members'), shows: 'grace@example.test' },
       dialogs: [
-        dialog('members-invite', 'Invite', 'Send invitation'),
+        dialog('members-invite', 'Invite', 'Make invitation'),
         dialog('members-remove', 'Remove', 'Type grace@example.test'),
       ],
     },

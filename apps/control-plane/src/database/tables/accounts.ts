@@ -132,11 +132,21 @@ export type ApiKeysTable = {
   created_at: Timestamp
 }
 
+/** Addresses that an instance admin confirmed without a mail (migration 096). */
+export type VouchedAddressesTable = {
+  user_id: string
+  email: string
+  /** Null if the admin is erased. */
+  vouched_by: string | null
+  vouched_at: ColumnType<Date, Date, Date>
+}
+
 export type AccountTables = {
   users: UsersTable
   sessions: SessionsTable
   login_accounts: LoginAccountsTable
   verifications: VerificationsTable
+  vouched_addresses: VouchedAddressesTable
   organizations: OrganizationsTable
   memberships: MembershipsTable
   workspaces: WorkspacesTable

@@ -3,9 +3,11 @@ import {
   type AccountContext,
   createReadMe,
   listConnections,
+  listUnverifiedPeople,
   readProfile,
   removeConnection,
   updateProfile,
+  vouchForAddress,
 } from '../../modules/accounts/index.ts'
 import { readRetention, updateRetention } from '../../modules/organizations/index.ts'
 import type { Handlers } from '../handler.ts'
@@ -18,6 +20,8 @@ export function accountHandlers(context: AccountContext): Handlers {
     updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
     listConnections: ({ caller }) => listConnections(context.db, caller),
     removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
+    listUnverifiedPeople: () => listUnverifiedPeople(context.db),
+    vouchForAddress: ({ caller, params }) => vouchForAddress(context, caller, params.id),
     readRetention: ({ caller }) => readRetention(context.db, caller),
     updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
   }

@@ -17,6 +17,7 @@ import {
   listWorkspaces,
   type OrganizationContext,
   readInvitation,
+  readInvitationGreeting,
   readOrganization,
   readWorkspace,
   removeMember,
@@ -56,6 +57,7 @@ export function invitationHandlers(context: OrganizationContext): Handlers {
     declineOwnInvitation: ({ caller, params }) =>
       declineInvitation(context, caller, { id: params.invitationId }),
     readInvitation: ({ caller, params }) => readInvitation(context, caller, { token: params.token }),
+    readInvitationGreeting: ({ params }) => readInvitationGreeting(context, params.token),
     acceptInvitation: ({ caller, params }) => acceptInvitation(context, caller, { token: params.token }),
     declineInvitation: ({ caller, params }) => declineInvitation(context, caller, { token: params.token }),
   }

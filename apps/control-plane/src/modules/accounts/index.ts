@@ -18,6 +18,7 @@ export { retentionEnabled } from './retention-enabled.ts'
 export { listConnections, removeConnection } from './routes/connections.ts'
 export { type AccountContext, readProfile, updateProfile } from './routes/profile.ts'
 export { createReadMe } from './routes/read-me.ts'
+export { listUnverifiedPeople, vouchForAddress } from './routes/unverified-people.ts'
 export type { AuthenticateSession } from './sign-in/authenticate-session.ts'
 export {
   findGrants,

@@ -2,7 +2,7 @@ import type { Logger } from '@dock/foundation'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Membership } from '../accounts/index.ts'
 import { findMembership, findWorkspaceMembership } from './find-membership.ts'
-import { isInvitedAddress } from './invitation-store.ts'
+import { isInvitedAddress, recordSignUp } from './invitation-store.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import {
   createOrganizationRemoval,
@@ -21,6 +21,8 @@ export type OrganizationsModule = {
   >
   /** True if an open invitation names the address, or has the token. */
   isInvited(email: string, token: string | null): Promise<boolean>
+  /** Records that somebody made an account with the link that has the token. */
+  recordSignUp(email: string, token: string): Promise<void>
 }
 
 export function createOrganizationsModule(
@@ -45,5 +47,6 @@ export function createOrganizationsModule(
       ofWorkspace: (userId, id) => findWorkspaceMembership(db, userId, id),
     },
     isInvited: (email, token) => isInvitedAddress(db, email, token, clock.now()),
+    recordSignUp: (email, token) => recordSignUp(db, email, token, clock.now()),
   }
 }

@@ -28,6 +28,7 @@ export {
   declineInvitation,
   listOwnInvitations,
   readInvitation,
+  readInvitationGreeting,
 } from './routes/respond-to-invitation.ts'
 export { readRetention, updateRetention } from './routes/retention.ts'
 export { revokeInvitation } from './routes/revoke-invitation.ts'

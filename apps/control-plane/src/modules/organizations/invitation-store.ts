@@ -73,6 +73,7 @@ export async function insertInvitation(
     email: string
     role: Role
     token: string
+    invitedBy: string
     expiresAt: Date
     now: Date
   },
@@ -85,6 +86,7 @@ export async function insertInvitation(
       email: invitation.email,
       role: invitation.role,
       token_hash: hashInvitationToken(invitation.token),
+      invited_by: invitation.invitedBy,
       expires_at: invitation.expiresAt,
       created_at: invitation.now,
     })
@@ -122,12 +124,12 @@ export async function requireRoomForInvitation(tx: Tx, organizationId: string, n
     })
 }
 
-/** Replaces the token, role and expiry of an invitation. The previous link stops working. */
+/** Replaces the token, role and expiry of an invitation, and who invited. The previous link stops working. */
 export function renewInvitation(
   tx: Tx,
   organizationId: string,
   id: string,
-  values: { role: Role; token: string; expiresAt: Date },
+  values: { role: Role; token: string; expiresAt: Date; invitedBy?: string },
 ): Promise<InvitationRow> {
   return tx
     .updateTable('invitations')
@@ -135,11 +137,40 @@ export function renewInvitation(
       role: values.role,
       token_hash: hashInvitationToken(values.token),
       expires_at: values.expiresAt,
+      ...(values.invitedBy === undefined ? {} : { invited_by: values.invitedBy }),
     })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/** Returns what the link of an invitation tells everybody who holds it. */
+export function findGreeting(
+  db: Db,
+  token: string,
+  now: Date,
+): Promise<{ organizationName: string; invitedBy: string | null; role: Role; expires_at: Date } | undefined> {
+  return db
+    .selectFrom('invitations')
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
+    .leftJoin('users', 'users.id', 'invitations.invited_by')
+    .where('invitations.token_hash', '=', hashInvitationToken(token))
+    .where('invitations.expires_at', '>', now)
+    .where('organizations.deleted_at', 'is', null)
+    .select(['organizations.name as organizationName', 'users.name as invitedBy'])
+    .select(['invitations.role', 'invitations.expires_at'])
+    .executeTakeFirst()
+}
+
+/** Records that somebody made an account with the link of an invitation. */
+export async function recordSignUp(db: Db, email: string, token: string, now: Date): Promise<void> {
+  await db
+    .updateTable('invitations')
+    .set({ signed_up_at: now })
+    .where('email', '=', email.toLowerCase())
+    .where('token_hash', '=', hashInvitationToken(token))
+    .execute()
 }
 
 /** Deletes an invitation. Returns true for exactly one of several concurrent calls. */

@@ -188,6 +188,41 @@ describe('an invitation', () => {
     ])
   })
 
+  it('tells the holder of its link who invites to what, and nothing else', async () => {
+    const { db } = server.database
+    await invite({ role: 'admin' })
+    const [token] = await tokensFor(address, 1)
+    const greet = (of: string | undefined) => server.fetch(`/api/dashboard/invitations/${of}/greeting`)
+    const answer = await greet(token)
+    const { data } = (await answer.json()) as { data: unknown }
+    const admin = await db
+      .selectFrom('users')
+      .select(['id', 'name'])
+      .where('email', '=', server.admin.email)
+      .executeTakeFirstOrThrow()
+    const [listed] = await list()
+    expect(routes.readInvitationGreeting.response.parse(data)).toEqual({
+      ...{ organizationName: 'Acme', invitedBy: admin.name, role: 'admin', expiresAt: listed!.expiresAt },
+    })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+
+    // The person who invited last is named. An erased one is not.
+    const other = await addPerson(server, { role: 'admin', organizationId: organization.id })
+    await invite({}, other.apiKey)
+    const [, fresh] = await tokensFor(address, 2)
+    expect((await greet(token)).status).toBe(404)
+    const invitedBy = async () =>
+      ((await (await greet(fresh)).json()) as { data: { invitedBy: string | null } }).data.invitedBy
+    expect(await invitedBy()).toBe('Somebody')
+    await db.deleteFrom('users').where('id', '=', other.userId).execute()
+    expect(await invitedBy()).toBeNull()
+
+    await expireAll()
+    const unknown = await greet('a'.repeat(43))
+    const [over, none] = [await greet(fresh), ((await unknown.json()) as { code: string }).code]
+    expect([over.status, unknown.status, none]).toEqual([404, 404, 'invitation_not_found'])
+  })
+
   it('disappears when it is revoked, and its link stops working', async () => {
     await invite()
     const [{ id } = { id: '' }] = await list()

@@ -8,7 +8,6 @@ import { EraseSection } from './erase-section.tsx'
 import { PasswordSection } from './password-section.tsx'
 import { ProfileSection } from './profile-section.tsx'
 import { SessionsSection } from './sessions-section.tsx'
-import { VerificationNotice } from './verification-notice.tsx'
 
 /** The person's name, password and sessions, and the end of the account. */
 export function AccountPage() {
@@ -30,7 +29,6 @@ export function AccountPage() {
         </Link>
       }
     >
-      {!me.data.emailVerified && <VerificationNotice email={me.data.email} />}
       <ProfileSection />
       {hasPassword && <PasswordSection />}
       <SessionsSection />

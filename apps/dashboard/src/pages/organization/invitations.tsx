@@ -4,22 +4,23 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { CopyLine } from '../../components/copy-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
 import { roleNames } from '../../lib/roles.ts'
+import { useSendsMail } from '../../lib/use-sends-mail.ts'
+import { type InvitationLink, LinkDialog } from './link-dialog.tsx'
 
 /** The invitations that nobody has accepted: send again, hand over by a link, withdraw. */
 export function Invitations(props: { organization: Organization; query: UseQueryResult<Invitation[]> }) {
   const { organization, query } = props
   const client = useQueryClient()
   const now = useNow()
+  const sendsMail = useSendsMail()
   const [busy, setBusy] = useState<string>()
-  const [linked, setLinked] = useState<{ email: string; link: string }>()
+  const [linked, setLinked] = useState<InvitationLink>()
 
   const act = async (id: string, work: () => Promise<unknown>): Promise<void> => {
     setBusy(id)
@@ -35,7 +36,7 @@ export function Invitations(props: { organization: Organization; query: UseQuery
   return (
     <Panel
       title="Invitations"
-      text="An open invitation takes a seat until it is accepted, withdrawn or over."
+      text={`An open invitation takes a seat until it is accepted, withdrawn or over.${sendsMail ? '' : ' This server sends no mail: get the link of each invitation and hand it over.'}`}
     >
       {!query.data && <Pending error={query.error} />}
       {query.data?.length === 0 && <p className="m-0 text-sm text-muted">Nobody is invited at the moment.</p>}
@@ -64,21 +65,23 @@ export function Invitations(props: { organization: Organization; query: UseQuery
                   </>
                 }
               >
+                {sendsMail && (
+                  <Button
+                    disabled={fixed}
+                    title={reason}
+                    onClick={() =>
+                      void act(id, async () => {
+                        await api.call('resendInvitation', { params })
+                        showToast(`Mailed again to ${email}`)
+                      })
+                    }
+                  >
+                    Send again
+                  </Button>
+                )}
                 <Button
                   disabled={fixed}
-                  title={reason}
-                  onClick={() =>
-                    void act(id, async () => {
-                      await api.call('resendInvitation', { params })
-                      showToast(`Mailed again to ${email}`)
-                    })
-                  }
-                >
-                  Send again
-                </Button>
-                <Button
-                  disabled={fixed}
-                  title={reason ?? 'Makes a fresh link. The mailed one stops working.'}
+                  title={reason ?? 'Makes a fresh link. The one from before stops working.'}
                   onClick={() =>
                     void act(id, async () => setLinked(await api.call('linkInvitation', { params })))
                   }
@@ -97,17 +100,7 @@ export function Invitations(props: { organization: Organization; query: UseQuery
           })}
         </Rows>
       )}
-      <Dialog
-        title={`Link for ${linked?.email ?? ''}`}
-        description="Hand it over yourself. It is shown once, works for 7 days and only for this address. Links from before no longer work."
-        open={linked !== undefined}
-        onClose={() => setLinked(undefined)}
-      >
-        <CopyLine label="Link of the invitation" text={linked?.link ?? ''} />
-        <div className="flex justify-end">
-          <Button onClick={() => setLinked(undefined)}>Done</Button>
-        </div>
-      </Dialog>
+      <LinkDialog linked={linked} onClose={() => setLinked(undefined)} />
     </Panel>
   )
 }

@@ -14,6 +14,7 @@ import { Skeleton } from '../../components/skeleton.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { useAction } from '../../lib/use-action.ts'
+import { UnverifiedPeople } from './unverified-people.tsx'
 
 type Planned = PlannedOrganizationPage['organizations'][number]
 
@@ -33,6 +34,7 @@ export function PlansPage() {
   const plans = data?.pages[0]?.plans ?? []
   return (
     <Page title="Plans" text="What each organization may run, and what its month has cost so far." wide>
+      <UnverifiedPeople />
       <form
         className="flex gap-2"
         onSubmit={(event) => {

@@ -7,6 +7,7 @@ import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { laterPart } from '../../components/later-part.tsx'
+import { VerificationNotice } from '../account/verification-notice.tsx'
 import { Navigation } from './navigation.tsx'
 import { usePalette } from './palette-button.tsx'
 
@@ -42,11 +43,17 @@ function DrawerButton({ onPalette }: { onPalette: () => void }) {
   )
 }
 
+/** The link that confirms the address may be opened elsewhere, or an instance admin vouches for it. */
+const confirmedEveryMs = 10_000
+
 /** The frame of all pages of a signed-in person. It keeps what they show up to date. */
 export function Shell() {
   const client = useQueryClient()
   const router = useRouter()
-  const me = useQuery(meQuery)
+  const me = useQuery({
+    ...meQuery,
+    refetchInterval: ({ state }) => (state.data?.emailVerified === false ? confirmedEveryMs : false),
+  })
   const palette = usePalette()
   const [isConnected, setConnected] = useState(true)
   // Before the address is confirmed there is nothing to follow, and the service offers no stream.
@@ -91,6 +98,11 @@ export function Shell() {
           <p role="status" className="m-0 border-b border-line bg-soft-wait px-4 py-2 text-sm text-wait">
             The connection to the service is lost. What you see may be old; this page catches up by itself.
           </p>
+        )}
+        {me.data && !isConfirmed && (
+          <div className="px-4 pt-4 md:px-7.5">
+            <VerificationNotice email={me.data.email} />
+          </div>
         )}
         <Outlet />
       </div>

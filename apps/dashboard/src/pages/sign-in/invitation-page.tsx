@@ -5,11 +5,11 @@ import { api, isSignedOut } from '../../api/client.ts'
 import { meQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
-import { RelativeTime } from '../../components/time.tsx'
 import { signUpRefusal } from '../../lib/sign-up-policy.ts'
 import { VerificationNotice } from '../account/verification-notice.tsx'
 import { signOut } from '../shell/sign-out.ts'
 import { AuthLayout } from './auth-layout.tsx'
+import { Greeting } from './greeting.tsx'
 
 const confirmedEveryMs = 2_000
 
@@ -31,6 +31,11 @@ export function InvitationPage() {
     retry: false,
     enabled: !me.isPending && !isUnconfirmed,
   })
+  const greeting = useQuery({
+    queryKey: ['invitation', token, 'greeting'],
+    queryFn: ({ signal }) => api.call('readInvitationGreeting', { params: { token }, signal }),
+    retry: false,
+  })
   const decide = async (decision: 'accept' | 'decline'): Promise<void> => {
     setBusy(true)
     setError(undefined)
@@ -44,10 +49,13 @@ export function InvitationPage() {
       setBusy(false)
     }
   }
+  const greeted = greeting.data && <Greeting greeting={greeting.data} />
   const next = `/invitations/${encodeURIComponent(token)}`
   if (isSignedOut(invitation.error) || isSignedOut(me.error))
     return (
       <AuthLayout title="You are invited">
+        {greeted}
+        {greeting.error && <ErrorAlert error={greeting.error} />}
         <p className="m-0 text-sm">
           Sign in with the address that received the invitation, or create an account for it.
         </p>
@@ -66,6 +74,7 @@ export function InvitationPage() {
   if (me.data && isUnconfirmed)
     return (
       <AuthLayout title="You are invited">
+        {greeted}
         <VerificationNotice email={me.data.email} />
         <p className="m-0 text-sm text-muted">This page goes on by itself when the address is confirmed.</p>
       </AuthLayout>
@@ -81,10 +90,7 @@ export function InvitationPage() {
       )}
       {invitation.data && !isDeclined && (
         <>
-          <p className="m-0 text-sm">
-            Join <strong>{invitation.data.organizationName}</strong> as {invitation.data.role}. The invitation
-            ends <RelativeTime at={invitation.data.expiresAt} />.
-          </p>
+          {greeted ?? <Greeting greeting={{ ...invitation.data, invitedBy: null }} />}
           {error !== undefined && <ErrorAlert error={error} />}
           <div className="grid gap-2">
             <Button look="primary" busy={busy} onClick={() => void decide('accept')}>

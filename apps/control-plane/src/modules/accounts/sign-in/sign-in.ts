@@ -34,6 +34,8 @@ export type SignInOptions = Omit<LibraryOptions, 'onPasswordReset'> & {
   db: Db
   rateLimits: RateLimits
   logger: Logger
+  /** Records that somebody made an account with the link of an invitation. */
+  recordSignUp(email: string, token: string): Promise<void>
   /** Revokes a user's API keys and deletes their SSH keys. */
   dropKeys: DropKeys
 }
@@ -135,6 +137,13 @@ export function createSignIn(options: SignInOptions): SignIn {
     return Response.json({ code, message }, { status: 403, headers: { 'cache-control': 'no-store' } })
   }
 
+  /** Instance admins see with which invitation a person came, before they vouch for the address. */
+  const recordLink = async (body: unknown): Promise<void> => {
+    const { email, invitationToken } = asRecord(body)
+    if (typeof email !== 'string' || typeof invitationToken !== 'string') return
+    await options.recordSignUp(email, invitationToken)
+  }
+
   const forwardInBackground = (request: SignInRequest): void => {
     const work = forward(request)
       .then((response) => {
@@ -171,6 +180,7 @@ export function createSignIn(options: SignInOptions): SignIn {
           ...request,
           body: bodyOverrides ? { ...asRecord(request.body), ...bodyOverrides } : request.body,
         })
+        if (endpoint.signUpPolicy && response.ok) await recordLink(request.body)
         if (attempt && response.ok) response.headers.append('set-cookie', await attempt.succeeded())
         return response
       }

@@ -55,10 +55,11 @@ export async function inviteMember(
     if (await isMemberAddress(tx, organizationId, email)) return
     const token = newInvitationToken()
     const expiresAt = invitationExpiry(now)
-    if (before) await renewInvitation(tx, organizationId, before.id, { role, token, expiresAt })
+    const invitedBy = caller.userId
+    if (before) await renewInvitation(tx, organizationId, before.id, { role, token, expiresAt, invitedBy })
     else {
       await requireRoomForInvitation(tx, organizationId, now)
-      await insertInvitation(tx, { organizationId, email, role, token, expiresAt, now })
+      await insertInvitation(tx, { organizationId, email, role, token, invitedBy, expiresAt, now })
     }
     await sendInvitation(tx, context.appUrl, { organization, email, role, token })
   })

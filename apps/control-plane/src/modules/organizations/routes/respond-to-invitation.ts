@@ -2,7 +2,7 @@
  * Route handlers for the invited user: list, read, accept and decline. A caller finds an invitation, by id or by token, only
  * if their address is verified and is the invited address.
  */
-import { type InvitationPreview, type Role, ServiceError } from '@dock/contract'
+import { type InvitationGreeting, type InvitationPreview, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
 import { requireRoomForOwner } from '../../limits/index.ts'
@@ -10,6 +10,7 @@ import {
   type AddressedInvitation,
   deleteInvitation,
   findAddressedInvitation,
+  findGreeting,
   type InvitationReference,
   listAddressedInvitations,
 } from '../invitation-store.ts'
@@ -46,6 +47,17 @@ export async function readInvitation(
   reference: InvitationReference,
 ): Promise<InvitationPreview> {
   return invitationPreview(await requireOwnInvitation(context, caller, reference))
+}
+
+/** Returns what an invitation's link tells its holder before they sign in. Throws `invitation_not_found`. */
+export async function readInvitationGreeting(
+  { db, clock }: OrganizationContext,
+  token: string,
+): Promise<InvitationGreeting> {
+  const found = await findGreeting(db, token, clock.now())
+  if (!found) throw new ServiceError('invitation_not_found')
+  const { expires_at, ...rest } = found
+  return { ...rest, expiresAt: expires_at.toISOString() }
 }
 
 /**
