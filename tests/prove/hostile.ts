@@ -6,6 +6,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'
+import { fakeAccounts } from './hostile/accounts.ts'
 import { within } from './hostile/attackers.ts'
 import { hostileDockUser } from './hostile/dock-user.ts'
 import { floodsOf } from './hostile/floods.ts'
@@ -31,6 +32,7 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
   rules: flushedRules,
   'full-disk': fullDisk,
   invitations: squattedInvitations,
+  accounts: fakeAccounts,
   'ssh-keys': squattedSshKeys,
   parser: hostileDisk,
   'kept-output': floodOfOutput,
