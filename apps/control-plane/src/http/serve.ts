@@ -10,6 +10,7 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
 import { limitRequestTime } from './request-time.ts'
 import { markFromRoot } from './root-socket.ts'
+import { takeHttp2 } from './take-http2.ts'
 
 /** Limit of the address and all headers of a request together. A little more than the 32 KiB that callers may count on. */
 const headerBytesMax = limits.http.headerBytesMax + 8 * 1024
@@ -44,6 +45,7 @@ export type ConnectionHandlers = {
     takes(request: IncomingMessage): boolean
     handle(request: IncomingMessage, response: ServerResponse): Promise<void>
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+    acceptHttp2(socket: Socket): void
   } | null
 }
 
@@ -142,7 +144,12 @@ export async function serveHttp(options: {
         response.destroy()
       })
     })
-    server.on('clientError', refuseBrokenRequest)
+    server.on('clientError', (error, connection) => {
+      const { ports } = connectionHandlers
+      const socket = ports && takeHttp2(error, connection)
+      if (socket) ports?.acceptHttp2(socket)
+      else refuseBrokenRequest(error, connection)
+    })
     server.on('upgrade', (request, socket: Socket, head) => {
       // The upgraded protocol has its own idle timeout.
       socket.setTimeout(0)

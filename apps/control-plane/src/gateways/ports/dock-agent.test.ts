@@ -5,10 +5,7 @@ import { expect, it } from 'vitest'
 import { ConnectionCounts } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
 
-const host = hostOf(
-  { dockId: 'd', generation: 1, label: 'l', port: 1, state: 'ready', hostId: 'h', keepsHost: false },
-  'h',
-)
+const host = hostOf({ dockId: 'd', generation: 1 }, 'h')
 
 it('does not reuse a connection that the program closed after its response', async () => {
   const programs: Duplex[] = []

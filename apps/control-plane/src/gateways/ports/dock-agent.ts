@@ -25,7 +25,10 @@ type Place = { hostId: string; dockId: string; generation: number }
 export type Connect = (place: Place, port: number) => Promise<Duplex>
 
 /** Encodes a route's Dock as a host name. The agent pools connections by host name. */
-export function hostOf({ dockId, generation }: PortRoute, hostId: string): string {
+export function hostOf(
+  { dockId, generation }: Pick<PortRoute, 'dockId' | 'generation'>,
+  hostId: string,
+): string {
   return `${dockId}.${generation}.${hostId}`
 }
 

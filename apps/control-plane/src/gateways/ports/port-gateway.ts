@@ -1,9 +1,10 @@
 /**
- * The gateway for hosted ports. It forwards HTTP/1.1 and WebSockets for names below the ports' domain to the Dock that
+ * The gateway for hosted ports. It forwards HTTP/1.1, HTTP/2 and WebSockets for names below the ports' domain to the Dock that
  * the name belongs to. Knowing the label is the only permission needed. The platform's own credentials are removed.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
   destroySoon,
@@ -18,6 +19,7 @@ import { type HostConnections, HostRefused, HostUnreachable } from '../../module
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
+import { createHttp2Door } from './http2-door.ts'
 import { localHost, restorePublicHost } from './local-host.ts'
 import { OpenStreams } from './open-streams.ts'
 import { type Problem, problemAnswer, problemOfState, problems } from './problem-page.ts'
@@ -29,6 +31,8 @@ export type PortGateway = {
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  /** Serves a connection that begins with the preface of HTTP/2. */
+  acceptHttp2(socket: Socket): void
   /** Handles a notification of the PostgreSQL channel `port_routes`. Closes streams whose label no longer exists. */
   notice(label?: string): void
   /** Closes every connection to Docks. */
@@ -36,7 +40,13 @@ export type PortGateway = {
 }
 
 /** `localHost` is the host that the program sees, if it is not the public one. */
-type Target = { label: string; localHost: string | undefined; options: ProxyServerOptions }
+type Target = {
+  label: string
+  localHost: string | undefined
+  place: { hostId: string; dockId: string; generation: number }
+  port: number
+  options: ProxyServerOptions
+}
 
 /** Safe methods: with no body, such a request can be sent a second time without an effect. */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -144,9 +154,7 @@ export function createPortGateway(parts: {
   })
 
   /** Returns the request's target, or a problem if it has none. */
-  const targetOf = async (request: IncomingMessage): Promise<Target | Problem> => {
-    const hosts = request.headersDistinct.host ?? []
-    const target = request.url ?? ''
+  const targetOf = async (hosts: readonly string[], target = ''): Promise<Target | Problem> => {
     if (hosts.length !== 1 || !(target.startsWith('/') || target === '*')) return problems.badRequest
     const name = readHost(domain, hosts[0])
     if (!name) return problems.unknown
@@ -161,18 +169,21 @@ export function createPortGateway(parts: {
     if (problem) return problem
     if (hostId === null) return problems.stopped
     return {
-      label,
-      localHost: keepsHost ? undefined : localHost(port),
+      ...{ label, localHost: keepsHost ? undefined : localHost(port), port },
+      place: { hostId, dockId: route.dockId, generation: route.generation },
       options: { target: { protocol: 'http:', host: hostOf(route, hostId), port }, agent },
     }
   }
 
-  const clean = (request: IncomingMessage, target: Target, upgrade: 'websocket' | null): void => {
-    const forwardedFor = request.headers['x-forwarded-for']
-    const peer = request.socket.remoteAddress
+  const clean = (
+    { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
+    { localHost }: Pick<Target, 'localHost'>,
+    upgrade: 'websocket' | null,
+  ): void => {
+    const forwardedFor = headers['x-forwarded-for']
+    const peer = socket.remoteAddress
     const clientAddress = parts.clientAddress(peer, forwardedFor === undefined ? null : String(forwardedFor))
-    const { localHost } = target
-    cleanRequestHeaders(request.headers, { clientAddress, scheme: domain.scheme, localHost }, upgrade)
+    cleanRequestHeaders(headers, { clientAddress, scheme: domain.scheme, localHost }, upgrade)
   }
 
   /** Returns the problem for a failure. Drops the cached route, since a stale route may be the cause. */
@@ -196,6 +207,27 @@ export function createPortGateway(parts: {
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
+  const http2 = createHttp2Door({
+    ...{
+      precedence,
+      explain,
+      clean,
+      onError: (error: unknown) => logger.warn({ err: error }, 'a request failed'),
+    },
+    find: (host, path) => {
+      if (readHost(domain, host) === undefined) return undefined
+      return targetOf([host ?? ''], path).then((target) => {
+        if ('title' in target) return target
+        const { label, localHost, place, port } = target
+        const key = `${label} ${place.generation}`
+        const take = (): (() => void) => counts.take(place.dockId, port)
+        const overHttp1 = { agent, host: hostOf(place, place.hostId), port }
+        return { ...{ label, localHost, key, take, overHttp1 }, dial: () => connect(place, port) }
+      })
+    },
+    track: (label, stream) => open.track(label, stream),
+  })
+
   /** Closes the streams of a label that no longer exists. Also closes them if the lookup fails: clients reconnect. */
   const closeIfGone = async (label: string): Promise<void> => {
     const route = await routes.find(label).catch(() => null)
@@ -205,7 +237,7 @@ export function createPortGateway(parts: {
   return {
     takes: (request) => readHost(domain, request.headers.host) !== undefined,
     handle: async (request, response) => {
-      const target = await targetOf(request)
+      const target = await targetOf(request.headersDistinct.host ?? [], request.url)
       if ('title' in target) return answerProblem(request, response, target)
       // The client disconnected during the lookup.
       if (response.destroyed) return
@@ -228,7 +260,10 @@ export function createPortGateway(parts: {
         const lines = Object.entries({ ...headers, connection: 'close' }).map((each) => each.join(': '))
         refuseSocket(socket, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
       }
-      const target = request.method === 'GET' ? await targetOf(request) : problems.badRequest
+      const target =
+        request.method === 'GET'
+          ? await targetOf(request.headersDistinct.host ?? [], request.url)
+          : problems.badRequest
       if ('title' in target) return decline(target)
       if (socket.destroyed) return
       clean(request, target, 'websocket')
@@ -236,6 +271,7 @@ export function createPortGateway(parts: {
       failures.set(request, (error) => decline(explain(error, target.label)))
       await proxy.ws(request, socket as Parameters<typeof proxy.ws>[1], target.options, head)
     },
+    acceptHttp2: http2.accept,
     notice: (label) => {
       routes.notice(label)
       for (const each of open.labels) if (label === undefined || label === each) void closeIfGone(each)
@@ -243,6 +279,7 @@ export function createPortGateway(parts: {
     close: () => {
       agent.destroy()
       oneShotAgent.destroy()
+      http2.close()
     },
   }
 }

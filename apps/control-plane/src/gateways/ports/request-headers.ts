@@ -15,6 +15,7 @@ const hopByHop = [
   'te',
   'trailer',
   'upgrade',
+  'http2-settings',
   // This server has already responded to it.
   'expect',
 ]
