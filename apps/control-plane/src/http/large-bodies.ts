@@ -3,8 +3,11 @@ import { ServiceError } from '@dock/contract'
 import { readBytes } from './read-body.ts'
 
 export type LargeBodies = {
-  /** Calls `use` with a function that reads the body. A large body has its place until `use` has ended. */
-  use<T>(request: Request, use: (read: () => Promise<Uint8Array>) => Promise<T>): Promise<T>
+  /**
+   * Calls `use` with a function that reads the body, of at most the bytes that it is called with. A large body has its
+   * place until `use` has ended.
+   */
+  use<T>(request: Request, use: (read: (atMost?: number) => Promise<Uint8Array>) => Promise<T>): Promise<T>
 }
 
 const retryAfterSeconds = 10
@@ -32,9 +35,9 @@ export function createLargeBodies(limits: {
   return {
     use: async (request, use) => {
       let hasPlace = false
-      const read = async (): Promise<Uint8Array> => {
+      const read = async (atMost = bytesMax): Promise<Uint8Array> => {
         if (Number(request.headers.get('content-length') ?? 0) > smallBytesMax) requirePlace()
-        return readBytes(request, bytesMax, (_chunk, total) => {
+        return readBytes(request, Math.min(atMost, bytesMax), (_chunk, total) => {
           // A place is taken only by bytes that have arrived, so announcing a large body blocks nobody.
           if (hasPlace || total <= smallBytesMax) return
           requirePlace()

@@ -205,6 +205,18 @@ export async function findLinkedRepository(
   return rows[0]
 }
 
+/** True if the installation of the provider or the repository is linked. */
+export async function concernsLink(
+  db: Db,
+  concern: { installationId: number | null; repositoryId: number | null },
+): Promise<boolean> {
+  const { rows } = await sql<{ isLinked: boolean }>`select
+      exists (select from github_installations where provider_installation_id = ${concern.installationId}::bigint)
+      or exists (select from github_repositories where repository_id = ${concern.repositoryId}::bigint)
+      as "isLinked"`.execute(db)
+  return rows[0]?.isLinked ?? false
+}
+
 /** Returns the link of a repository of a webhook, which the provider's signature vouches for. */
 export async function findRepositoryOfWebhook(
   db: Db,

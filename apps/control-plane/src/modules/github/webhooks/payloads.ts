@@ -97,6 +97,34 @@ export const installationRepositories = z.object({
   repositories_removed: z.array(z.object({ id })),
 })
 
+const concerned = z.object({
+  installation: installation.nullish().catch(null),
+  repository: installation.nullish().catch(null),
+})
+
+/**
+ * Returns which installation and repository a webhook concerns, and what of its body is kept until it is processed. A list
+ * of repositories may have megabytes. Little of it is read.
+ */
+export function readConcern(
+  event: string,
+  body: Buffer,
+): { installationId: number | null; repositoryId: number | null; kept: Buffer } {
+  const parsed = parseBody(body)
+  const { data } = concerned.safeParse(parsed)
+  const list =
+    event === 'installation'
+      ? installationEvent.safeParse(parsed)
+      : event === 'installation_repositories'
+        ? installationRepositories.safeParse(parsed)
+        : undefined
+  return {
+    installationId: data?.installation?.id ?? null,
+    repositoryId: data?.repository?.id ?? null,
+    kept: list?.success ? Buffer.from(JSON.stringify(list.data)) : body,
+  }
+}
+
 export type WebhookRepository = z.output<typeof repository>
 export type WebhookAccount = z.output<typeof account>
 export type IssueCommentEvent = z.output<typeof issueComment>

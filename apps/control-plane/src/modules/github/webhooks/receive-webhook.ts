@@ -2,13 +2,16 @@ import { ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { FindApp } from '../app/github-app.ts'
+import { concernsLink } from '../installations/installation-store.ts'
+import { readConcern } from './payloads.ts'
 import { isKnownEvent } from './plan-webhook.ts'
 import { isSignature, verifySignature } from './verify-signature.ts'
 import { insertWebhook } from './webhook-store.ts'
 
 /** A request of GitHub: the headers that are read, and a function that reads the bytes as they came. */
 export type SentWebhook = {
-  readBody(): Promise<Uint8Array>
+  /** Rejects if the body is longer than this. */
+  readBody(bytesMax: number): Promise<Uint8Array>
   event: string | undefined
   deliveryId: string | undefined
   signature: string | undefined
@@ -16,10 +19,17 @@ export type SentWebhook = {
 
 export type ReceiveWebhook = (sent: SentWebhook) => Promise<void>
 
+const mebibyte = 2 ** 20
+/** An issue, a pull request and a comment have 64 Ki characters each. */
+const eventBytesMax = 2 * mebibyte
+/** An installation of thousands of repositories lists them all. */
+const installationBytesMax = 8 * mebibyte
+
 /**
  * Returns a function that saves a signed webhook and does nothing else, so that GitHub gets its answer quickly. It throws
  * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign. It reads no body of a request
- * that cannot be GitHub's: anybody may send one, and it may be large.
+ * that cannot be GitHub's: anybody may send one, and it may be large. Anybody may also install the App, so GitHub signs
+ * webhooks of strangers: of one that concerns no linked installation or repository only the delivery id is kept.
  */
 export function createReceiveWebhook(options: {
   db: Db
@@ -35,10 +45,13 @@ export function createReceiveWebhook(options: {
     if (!isSignature(signature)) throw notSigned()
     if (event === undefined || !/^[\w-]{1,100}$/.test(deliveryId ?? ''))
       throw new ServiceError('validation_error', { message: 'The headers of GitHub are missing.' })
-    const body = await readBody()
+    const isList = event === 'installation' || event === 'installation_repositories'
+    const body = await readBody(isList ? installationBytesMax : eventBytesMax)
     if (!verifySignature(app.webhookSecret, body, signature)) throw notSigned()
     if (!isKnownEvent(event)) return
-    await insertWebhook(db, { deliveryId: deliveryId!, event, body: Buffer.from(body) }, clock.now())
-    wake()
+    const { kept, ...concern } = readConcern(event, Buffer.from(body))
+    const isOurs = await concernsLink(db, concern)
+    await insertWebhook(db, { deliveryId: deliveryId!, event, body: isOurs ? kept : null }, clock.now())
+    if (isOurs) wake()
   }
 }

@@ -17,11 +17,16 @@ export const leaseMs = 120_000
  */
 export const triggerAgeMsMax = 7 * 86_400_000
 const keepMs = 2 * triggerAgeMsMax
+/** GitHub knows its deliveries for three days. */
+const keepUnlinkedMs = 4 * 86_400_000
 
-/** Saves a webhook. Changes nothing if a webhook with the same delivery id was saved before. */
+/**
+ * Saves a webhook. Changes nothing if a webhook with the same delivery id was saved before. One without a body concerns
+ * nothing that is linked: it is done, and known only so that GitHub is not asked for it again.
+ */
 export async function insertWebhook(
   db: Db,
-  webhook: { deliveryId: string; event: string; body: Buffer },
+  webhook: { deliveryId: string; event: string; body: Buffer | null },
   now: Date,
 ): Promise<void> {
   await db
@@ -33,8 +38,8 @@ export async function insertWebhook(
       body: webhook.body,
       received_at: now,
       next_attempt_at: now,
-      processed_at: null,
-      outcome: null,
+      processed_at: webhook.body === null ? now : null,
+      outcome: webhook.body === null ? 'not_linked' : null,
     })
     .onConflict((conflict) => conflict.column('delivery_id').doNothing())
     .execute()
@@ -106,7 +111,7 @@ export async function pruneWebhooks(db: Db, now: Date): Promise<void> {
   await deleteInBatches(
     db,
     sql`delete from github_webhooks where id in (select id from github_webhooks where received_at < ${before}
-      limit ${batchRows})`,
+      or (outcome = 'not_linked' and received_at < ${new Date(now.getTime() - keepUnlinkedMs)}) limit ${batchRows})`,
   )
   await deleteInBatches(
     db,

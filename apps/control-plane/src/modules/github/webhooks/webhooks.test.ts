@@ -13,7 +13,8 @@ import {
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askAgain } from './ask-again.ts'
-import { claimWebhooks } from './webhook-store.ts'
+import { readConcern } from './payloads.ts'
+import { claimWebhooks, pruneWebhooks } from './webhook-store.ts'
 
 let github: Github
 let server: TestControlPlane
@@ -326,5 +327,80 @@ describe('the link of a repository', () => {
     await github.webhooks.deliver(late)
     await outcomeOf(server, late)
     expect(await names(id)).toEqual([`other/${repository.name}`])
+  })
+})
+
+describe('of strangers, who may install the App too', () => {
+  const kept = async (guid: string) => {
+    const { rows } = await sql<{ outcome: string | null; body: Buffer | null; attempts: number }>`
+      select outcome, body, attempts from github_webhooks where delivery_id = ${guid}`.execute(
+      server.database.db,
+    )
+    return rows[0]
+  }
+  const stranger = async () => {
+    const repository = github.world.addRepository(`stranger/r${github.world.nextId()}`, { ada: 'admin' })
+    const installation = github.world.install(repository)
+    const { issue } = await github.openIssue(repository, 'ada')
+    return { repository, installation, number: issue.number }
+  }
+
+  it('only the delivery id is kept, and nothing is done', async () => {
+    const delivery = await mention(await stranger())
+    expect(await kept(delivery.guid)).toEqual({ outcome: 'not_linked', body: null, attempts: 0 })
+    expect(runs.triggers).toEqual([])
+  })
+
+  it('GitHub is not asked for one again, and its delivery id is forgotten after four days', async () => {
+    const delivery = await mention(await stranger())
+    await sql`update github_webhooks set received_at = received_at - interval '3 days' where delivery_id = ${delivery.guid}`.execute(
+      server.database.db,
+    )
+    await pruneWebhooks(server.database.db, new Date())
+    expect(await kept(delivery.guid)).toBeDefined()
+    await pruneWebhooks(server.database.db, new Date(Date.now() + 86_400_000 + 60_000))
+    expect(await kept(delivery.guid)).toBeUndefined()
+  })
+
+  it('a long list of repositories is not kept, not even that of a linked installation', () => {
+    const repositories_removed = Array.from({ length: 1_000 }, (_, n) => ({
+      id: n + 1,
+      name: 'x'.repeat(200),
+    }))
+    const sent = { action: 'removed', installation: { id: 5, more: 'x'.repeat(1_000) }, repositories_removed }
+    const { kept: body, ...concern } = readConcern(
+      'installation_repositories',
+      Buffer.from(JSON.stringify(sent)),
+    )
+    expect(concern).toEqual({ installationId: 5, repositoryId: null })
+    expect(body.length).toBeLessThan(15_000)
+    expect(JSON.parse(body.toString())).toMatchObject({ action: 'removed', installation: { id: 5 } })
+    expect(readConcern('issues', Buffer.from('no JSON'))).toMatchObject({
+      installationId: null,
+      repositoryId: null,
+    })
+  })
+
+  it.each([
+    ['issue_comment', 2 * 2 ** 20 + 1, 400],
+    ['ping', 2 * 2 ** 20 + 1, 400],
+    ['installation', 8 * 2 ** 20 + 1, 400],
+  ])('a body of %s with %i bytes is not read', async (event, length, status) => {
+    const response = await server.fetch('/v1/github/events', {
+      method: 'POST',
+      headers: {
+        ...{
+          'x-github-event': event,
+          'x-github-delivery': crypto.randomUUID(),
+          'content-length': String(length),
+        },
+        'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+      },
+      body: Buffer.alloc(16),
+    })
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
+      status,
+      expect.stringContaining('larger than'),
+    ])
   })
 })
