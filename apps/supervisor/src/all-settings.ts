@@ -128,6 +128,11 @@ export const allSettings: readonly Setting[] = [
     sets: 'for development: `loopback` lets webhooks go to this machine, also by http and to any port; refused together with a public address',
   },
   {
+    names: ['DOCK_WEBHOOK_HOSTS'],
+    usual: 'none: the public internet only',
+    sets: 'networks and hosts of your own that webhooks may reach too, separated by commas: `10.20.0.0/16, hooks.corp.internal, build.corp:8443`. This machine, loopback and the metadata servers of clouds need their exact address: [docs/webhooks.md](docs/webhooks.md)',
+  },
+  {
     names: ['DOCK_CONTACT_EMAIL'],
     usual: 'the first person’s address',
     sets: 'recipient of messages from the contact form',

@@ -69,6 +69,8 @@ export type Config = {
   contactEmail: string
   /** True in development: webhooks may go to receivers on this machine, also by http and to any port. */
   allowLoopbackWebhooks: boolean
+  /** Networks and hosts of the operator that webhooks may reach too. */
+  webhookHosts: string[]
   /** Null: hosted ports are off. */
   portsDomain: PortsDomain | null
   /** The SSH gateway. `fd` is an inherited listening socket, which replaces the port. Null: it is off. */
@@ -171,6 +173,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     mailFrom: values.DOCK_MAIL_FROM,
     contactEmail: values.DOCK_CONTACT_EMAIL ?? values.DOCK_ADMIN_EMAIL,
     allowLoopbackWebhooks,
+    webhookHosts: values.DOCK_WEBHOOK_HOSTS,
     portsDomain: readPortsDomain(values.PORTS_DOMAIN, { apiUrl, appUrl }),
     ssh: sshSettings(values, apiUrl),
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { isNetwork } from '../client-address.ts'
 import { type CopyTimeName, copyTimeNames } from '../modules/copies/index.ts'
 import { defaultLimits } from '../modules/limits/index.ts'
+import { isOwnHost } from '../public-web/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const limit = (usual: number) => z.coerce.number().int().min(0).max(2_147_483_647).default(usual)
@@ -77,6 +78,12 @@ const schema = z.object({
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   DOCK_CONTACT_EMAIL: z.email().optional(),
   DOCK_ALLOW_INSECURE_WEBHOOKS: z.literal('loopback').optional(),
+  DOCK_WEBHOOK_HOSTS: commaList
+    .refine(
+      (list) => list.every(isOwnHost),
+      'must be networks such as 10.0.0.0/8, and hosts such as hooks.corp:8443',
+    )
+    .default([]),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
   DOCK_OBJECTS_RESERVE_MIB: z.coerce.number().int().min(0).default(2048),

@@ -5,6 +5,7 @@
 import { ConnectFailed, connectToFirst, secureConnection, TlsFailed, WrongPeer } from './connect-checked.ts'
 import { DeadlineExceeded, runWithDeadline } from './deadline.ts'
 import { exchangePost, MalformedAnswer } from './exchange-post.ts'
+import type { OwnHosts } from './own-hosts.ts'
 import { checkPublicUrl, type PublicUrl } from './public-url.ts'
 import { type AddressResolver, resolvePublic } from './resolve-public.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -36,6 +37,8 @@ export type PublicPost = {
   signal?: AbortSignal | undefined
   resolver?: AddressResolver | undefined
   allowLoopback?: boolean
+  /** What the operator allows besides the public internet. */
+  own?: OwnHosts | undefined
 }
 
 type Failure = Extract<PostOutcome, { status: null }>
@@ -46,8 +49,8 @@ const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https
 
 const send = async (target: PublicUrl, post: PublicPost, signal: AbortSignal): Promise<PostOutcome> => {
   const { url, host } = target
-  const { deadlineMs, resolver } = post
-  const resolution = await resolvePublic(target, { deadlineMs, signal, resolver })
+  const { deadlineMs, resolver, own } = post
+  const resolution = await resolvePublic(target, { deadlineMs, signal, resolver, own })
   if (resolution.error !== null) return fail(resolution.error, resolution.reason)
   const connection = await connectToFirst(resolution.addresses, portOf(url), deadlineMs, signal)
   const socket = url.protocol === 'https:' ? await secureConnection(connection, host, signal) : connection
@@ -75,7 +78,10 @@ const explain = (error: unknown): Failure | undefined => {
  * none, at the latest after `deadlineMs`.
  */
 export async function postToPublicUrl(post: PublicPost): Promise<PostOutcome> {
-  const target = checkPublicUrl(post.url, { allowLoopback: post.allowLoopback ?? false })
+  const target = checkPublicUrl(post.url, {
+    allowLoopback: post.allowLoopback ?? false,
+    own: post.own,
+  })
   if ('problem' in target) return fail('address_not_public', target.problem)
   try {
     return await runWithDeadline(post.deadlineMs, post.signal, (signal) => send(target, post, signal))

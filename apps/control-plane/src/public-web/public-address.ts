@@ -58,7 +58,7 @@ const ipv6Ranges: readonly Range[] = [
 
 const ipv6Global = '2000::/3'
 
-type Bits = { value: bigint; length: 32 | 128 }
+export type Bits = { value: bigint; length: 32 | 128 }
 
 const joinGroups = (groups: readonly number[], bitsEach: bigint): bigint =>
   groups.reduce((value, group) => (value << bitsEach) | BigInt(group), 0n)
@@ -77,11 +77,15 @@ const ipv6Value = (address: string): bigint => {
   return joinGroups([...before, ...zeros, ...(after ?? [])], 16n)
 }
 
-const toBits = (address: string): Bits =>
-  isIP(address) === 4 ? { value: ipv4Value(address), length: 32 } : { value: ipv6Value(address), length: 128 }
+/** Returns the bits of an address, which must be a plain one. */
+export function toBits(address: string): Bits {
+  return isIP(address) === 4
+    ? { value: ipv4Value(address), length: 32 }
+    : { value: ipv6Value(address), length: 128 }
+}
 
 /** Returns a predicate: true if an address of the same length lies in the range. */
-const createRangeTest = (cidr: string): ((bits: Bits) => boolean) => {
+export function createRangeTest(cidr: string): (bits: Bits) => boolean {
   const [start = '', prefix = ''] = cidr.split('/')
   const { value, length } = toBits(start)
   const shift = BigInt(length - Number(prefix))
@@ -99,7 +103,9 @@ const isIsatap = ({ value }: Bits): boolean => {
 }
 
 /** An address with a zone (`fe80::1%eth0`) only means something on one machine. */
-const isPlainAddress = (address: string): boolean => isIP(address) !== 0 && !address.includes('%')
+export function isPlainAddress(address: string): boolean {
+  return isIP(address) !== 0 && !address.includes('%')
+}
 
 /** True if the text is an IPv4 or IPv6 address that anybody on the internet may have. */
 export function isPublicAddress(address: string): boolean {

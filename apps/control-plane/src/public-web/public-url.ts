@@ -3,6 +3,7 @@
  * another host. resolve-public.ts checks the addresses of its name.
  */
 import { isIP } from 'node:net'
+import type { OwnHosts } from './own-hosts.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 
 export type PublicUrl = {
@@ -11,6 +12,8 @@ export type PublicUrl = {
   host: string
   /** Which addresses the host may have. */
   reach: 'public' | 'loopback'
+  /** True if the operator's list has the host. */
+  isNamed: boolean
 }
 
 /** A sentence for the user who entered the URL. */
@@ -19,6 +22,8 @@ export type UrlProblem = { problem: string }
 export type UrlRules = {
   /** True in development: http and any port are allowed, but for loopback addresses only. */
   allowLoopback?: boolean
+  /** What the operator allows besides the public internet. */
+  own?: OwnHosts | undefined
 }
 
 const urlLengthMax = 2000
@@ -48,23 +53,27 @@ const findTextProblem = (text: string): string | undefined => {
   return undefined
 }
 
-const findNameProblem = (name: string): string | undefined => {
+/** With networks of the operator in the list, the addresses of a private name decide. */
+const findNameProblem = (name: string, own: OwnHosts | undefined): string | undefined => {
   if (name.endsWith('.')) return 'The host name ends in a dot. Leave the dot out.'
   if (name.length > nameLengthMax) return `The host name is longer than ${nameLengthMax} characters.`
+  if (own?.hasNetworks && !isUnder(name, 'localhost')) return undefined
   if (!name.includes('.') || privateSuffixes.some((suffix) => isUnder(name, suffix)))
     return 'The host is a name of a private network. Use a name that is public on the internet.'
   return undefined
 }
 
-const findHostProblem = (host: string): string | undefined => {
-  if (isIP(host) === 0) return findNameProblem(host)
-  return isPublicAddress(host) ? undefined : 'The host is not a public address of the internet.'
+const findHostProblem = (host: string, own: OwnHosts | undefined): string | undefined => {
+  if (isIP(host) === 0) return findNameProblem(host, own)
+  return isPublicAddress(host) || own?.allows(host, false)
+    ? undefined
+    : 'The host is not a public address of the internet.'
 }
 
 /** Returns the parsed URL, or what is wrong with it. Resolves no name. */
 export function checkPublicUrl(
   text: string,
-  { allowLoopback = false }: UrlRules = {},
+  { allowLoopback = false, own }: UrlRules = {},
 ): PublicUrl | UrlProblem {
   const textProblem = findTextProblem(text)
   if (textProblem !== undefined) return { problem: textProblem }
@@ -74,9 +83,10 @@ export function checkPublicUrl(
     return { problem: 'The URL contains a user name or a password. Leave them out.' }
   const host = hostOf(url)
   if (allowLoopback && ['http:', 'https:'].includes(url.protocol) && isLoopbackHost(host))
-    return { url, host, reach: 'loopback' }
+    return { url, host, reach: 'loopback', isNamed: false }
   if (url.protocol !== 'https:') return { problem: 'The URL must begin with https://.' }
-  if (url.port !== '') return { problem: 'The URL must use port 443.' }
-  const hostProblem = findHostProblem(host)
-  return hostProblem === undefined ? { url, host, reach: 'public' } : { problem: hostProblem }
+  const isNamed = own?.names(host, Number(url.port || 443)) ?? false
+  if (url.port !== '' && !isNamed) return { problem: 'The URL must use port 443.' }
+  const hostProblem = isNamed ? undefined : findHostProblem(host, own)
+  return hostProblem === undefined ? { url, host, reach: 'public', isNamed } : { problem: hostProblem }
 }

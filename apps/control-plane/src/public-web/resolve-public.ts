@@ -9,6 +9,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { DeadlineExceeded, runWithDeadline } from './deadline.ts'
+import type { OwnHosts } from './own-hosts.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 import type { PublicUrl } from './public-url.ts'
 
@@ -24,6 +25,8 @@ export type ResolveOptions = {
   /** If it aborts, the call rejects with its reason. */
   signal?: AbortSignal | undefined
   resolver?: AddressResolver | undefined
+  /** What the operator allows besides the public internet. */
+  own?: OwnHosts | undefined
 }
 
 const resolveMs = 5_000
@@ -85,7 +88,10 @@ export async function resolvePublic(target: PublicUrl, options: ResolveOptions =
   }
   if (addresses.length === 0) return failed('The host has no address.')
   if (addresses.length > answersMax) return failed(`The host has more than ${answersMax} addresses.`)
-  const isAllowed = target.reach === 'loopback' ? isLoopbackAddress : isPublicAddress
+  const isAllowed = (address: string): boolean =>
+    target.reach === 'loopback'
+      ? isLoopbackAddress(address)
+      : isPublicAddress(address) || options.own?.allows(address, target.isNamed) === true
   if (addresses.every(isAllowed)) return { addresses, error: null }
   return {
     error: 'address_not_public',

@@ -1,5 +1,5 @@
 /** What this module needs of the web: requests that reach public addresses only. */
-import { checkPublicUrl, postToPublicUrl, resolvePublic } from '../../public-web/index.ts'
+import { checkPublicUrl, createOwnHosts, postToPublicUrl, resolvePublic } from '../../public-web/index.ts'
 
 /**
  * The receiver's response, or why there is none. `answer` is the start of its body, `error` a short sentence. Both are
@@ -25,17 +25,27 @@ export type PublicWeb = {
   }): Promise<Receipt>
 }
 
-/** Creates the real web. `allowLoopback` also allows receivers on this machine, for development. */
-export function createPublicWeb({ allowLoopback }: { allowLoopback: boolean }): PublicWeb {
+/**
+ * Creates the real web. `allowLoopback` also allows receivers on this machine, for development, and `ownHosts` networks
+ * and hosts of the operator.
+ */
+export function createPublicWeb({
+  allowLoopback,
+  ownHosts = [],
+}: {
+  allowLoopback: boolean
+  ownHosts?: readonly string[]
+}): PublicWeb {
+  const own = ownHosts.length === 0 ? undefined : createOwnHosts(ownHosts)
   return {
     findRefusal: async (url) => {
-      const target = checkPublicUrl(url, { allowLoopback })
+      const target = checkPublicUrl(url, { allowLoopback, own })
       if ('problem' in target) return target.problem
-      const resolution = await resolvePublic(target)
+      const resolution = await resolvePublic(target, { own })
       return resolution.error === null ? null : resolution.reason
     },
     post: async (request) => {
-      const outcome = await postToPublicUrl({ ...request, allowLoopback })
+      const outcome = await postToPublicUrl({ ...request, allowLoopback, own })
       if (outcome.status === null) return { status: null, error: outcome.reason }
       const { status, retryAfterSeconds, answer } = outcome
       return { status, retryAfterSeconds, answer }
