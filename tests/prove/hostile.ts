@@ -11,6 +11,7 @@ import { within } from './hostile/attackers.ts'
 import { hostileDockUser } from './hostile/dock-user.ts'
 import { floodsOf } from './hostile/floods.ts'
 import { fullDisk } from './hostile/full-disk.ts'
+import { attackedGates } from './hostile/gates.ts'
 import { hostileHost } from './hostile/host.ts'
 import { squattedInvitations } from './hostile/invitations.ts'
 import { floodOfOutput } from './hostile/kept-output.ts'
@@ -32,6 +33,7 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
   rules: flushedRules,
   'full-disk': fullDisk,
   invitations: squattedInvitations,
+  gates: attackedGates,
   accounts: fakeAccounts,
   'ssh-keys': squattedSshKeys,
   parser: hostileDisk,
