@@ -162,7 +162,9 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   })
   const webhooks = createWebhooksModule({
     ...{ db, clock, logger, sealer, rateLimits },
-    web: options.publicWeb ?? createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks, ownHosts: config.webhookHosts }),
+    web:
+      options.publicWeb ??
+      createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks, ownHosts: config.webhookHosts }),
   })
   const keySettings = { chatgpt: config.chatgpt, apiUrl: config.apiUrl }
   const keys = createKeysModule({ db, clock, logger, rateLimits, sealer, ...keySettings })
