@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { isNetwork } from '../client-address.ts'
 import { type CopyTimeName, copyTimeNames } from '../modules/copies/index.ts'
 import { defaultLimits } from '../modules/limits/index.ts'
-import { isOwnHost } from '../public-web/index.ts'
+import { isOwnHost } from '../modules/webhooks/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const limit = (usual: number) => z.coerce.number().int().min(0).max(2_147_483_647).default(usual)

@@ -4,7 +4,7 @@ export { createWebhooksModule, type WebhooksModule } from './create-webhooks-mod
 export { webhookSealedColumns } from './endpoint-store.ts'
 export { insertDeliveries } from './event-deliveries.ts'
 export { removeDeliveries } from './prune-deliveries.ts'
-export { createPublicWeb, type PublicWeb, type Receipt } from './public-web.ts'
+export { createPublicWeb, isOwnHost, type PublicWeb, type Receipt } from './public-web.ts'
 export { enableWebhookEndpoint, rotateWebhookSecret } from './routes/change-endpoint.ts'
 export { createWebhookEndpoint } from './routes/create-endpoint.ts'
 export { deleteWebhookEndpoint } from './routes/delete-endpoint.ts'

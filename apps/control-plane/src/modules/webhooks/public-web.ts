@@ -1,6 +1,8 @@
 /** What this module needs of the web: requests that reach public addresses only. */
 import { checkPublicUrl, createOwnHosts, postToPublicUrl, resolvePublic } from '../../public-web/index.ts'
 
+export { isOwnHost } from '../../public-web/index.ts'
+
 /**
  * The receiver's response, or why there is none. `answer` is the start of its body, `error` a short sentence. Both are
  * shown to the organization.
