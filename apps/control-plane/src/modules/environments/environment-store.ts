@@ -180,6 +180,13 @@ export async function updateEnvironmentRow(
   return changed.numAffectedRows === 1n
 }
 
+/** Locks an Environment until the transaction ends, and returns true if members may launch with it. */
+export async function lockIsOpen(tx: Tx, environmentId: string): Promise<boolean> {
+  const { rows } = await sql<{ isOpen: boolean }>`select secrets_access = 'members' as "isOpen"
+    from environments where id = ${environmentId} for update`.execute(tx)
+  return rows[0]?.isOpen ?? false
+}
+
 /**
  * Deletes an Environment. If it was the default, the oldest remaining Environment becomes the default. Returns false
  * and deletes nothing if it is the organization's last one. Locks the organization's row, so that two concurrent

@@ -244,7 +244,7 @@ export function createStartSagas(options: Options): Saga[] {
       before &&
       !ofLostTime &&
       sql`, disk_gib = ${before.diskGiB}, ${ttlBefore(before)} environment = ${before.environment},
-        environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
+        environment_id = (select e.id from environments e where e.id = ${before.environmentId}), environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
         env_passes = ${before.envPasses}, marks = ${before.marks}::uuid[], ${sizeAfterBoot}`
     const keepsDisk = recovery?.held !== 'disk_gone' && (ofLostTime || recovery !== undefined)
     const now = clock.now()

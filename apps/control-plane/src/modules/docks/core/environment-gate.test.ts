@@ -4,8 +4,10 @@ import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { createVisitor, type Visitor } from '../../accounts/index.ts'
+import { createMember, createVisitor, type Visitor } from '../../accounts/index.ts'
 import {
+  createEnvironment,
+  deleteEnvironment,
   removeFile,
   removeVariable,
   setFile,
@@ -39,6 +41,12 @@ const context = () => ({ ...world.modules.context })
 const reference = () => ({ ref: environmentId, organizationId: undefined })
 const secret = (key: string, value: string) => setVariable(context(), admin, reference(), { key, value })
 const file = () => setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+const addOther = () => {
+  const { organizationId } = world
+  const terms = { role: 'admin', outsider: 'organization_not_found' } as const
+  const member = createMember(world.caller, { organizationId, role: 'admin' }, terms)
+  return createEnvironment(context(), member, { organizationId, name: 'other', secretsAccess: 'admins' })
+}
 const asRole = (role: string) => sql`update memberships set role = ${role}`.execute(world.db)
 const run = (id: string) => execInDock(world.modules.context, world.caller, id, exec, undefined)
 const exec = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
@@ -114,6 +122,44 @@ it('bars members from a disk that has received files', async () => {
     expect(await outcomeOf(run(id))).toBe('environment_secrets_admin_only')
   await sql`delete from environments where id = ${environmentId}`.execute(world.db).catch(() => undefined)
   expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
+})
+
+it.each([
+  ['members', 'succeeded'],
+  ['admins', 'environment_secrets_admin_only'],
+] as const)(
+  'leaves the Docks of a deleted Environment as open as it was: for %s',
+  async (secretsAccess, outcome) => {
+    await asRole('admin')
+    await addOther()
+    await secret('A', 'x')
+    await file()
+    await updateEnvironment(context(), admin, reference(), { secretsAccess })
+    const [running, stopped] = [await world.create(), await world.create()]
+    await stopDock(world.modules.context, world.caller, stopped.id, { force: false })
+    await deleteEnvironment(context(), admin, reference())
+    await asRole('member')
+    expect(await outcomeOf(run(running.id))).toBe(outcome)
+    expect(await outcomeOf(resumeDock(world.modules.context, world.caller, stopped.id, {}))).toBe(outcome)
+  },
+)
+
+it('undoes a failed resume of a Dock whose Environment was deleted meanwhile', async () => {
+  await asRole('admin')
+  await addOther()
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.host.gate.set('start', promise)
+  world.host.failures.set('start', ['failed'])
+  const resuming = outcomeOf(
+    resumeDock(world.modules.context, world.caller, dock.id, { environment: 'other' }),
+  )
+  await expect.poll(() => world.host.calls.at(-1)?.method).toBe('start')
+  await deleteEnvironment(context(), admin, reference())
+  resolve()
+  expect(await resuming).not.toBe('succeeded')
+  expect(await readDock(world.modules.context, world.caller, dock.id)).toMatchObject({ state: 'archived' })
 })
 
 it('refuses to start with files that no Dock can take, before there is a Dock', async () => {
