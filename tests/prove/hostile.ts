@@ -1,8 +1,8 @@
 /**
  * script/prove hostile [part...]: starts Dock in a separate network namespace and attacks it: by a hostile host, the
  * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk, squatted invitations,
- * squatted SSH keys, hostile disks, floods of output and disks that are costly to copy. Each attack has a positive control
- * and prints a line. Exits with 1 if any attack succeeded.
+ * squatted SSH keys, accounts of nobody, responses and connections without an end, hostile disks, floods of output and disks
+ * that are costly to copy. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'

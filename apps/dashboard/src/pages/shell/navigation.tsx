@@ -104,7 +104,7 @@ export function Navigation({ onPalette }: { onPalette: () => void }) {
           ))}
         </nav>
       )}
-      <div className="mt-auto grid gap-3 border-t border-line pt-3">
+      <div className="mt-auto grid grid-cols-1 gap-3 border-t border-line pt-3">
         <nav aria-label="Yours" className="grid gap-0.5">
           <PageLink page={inboxPage} count={unread} />
           <PageLink page={accountPage} />

@@ -7,10 +7,13 @@ import { followChanges } from '../../api/live.ts'
 import { meQuery } from '../../api/queries.ts'
 import { IconButton } from '../../components/button.tsx'
 import { laterPart } from '../../components/later-part.tsx'
-import { VerificationNotice } from '../account/verification-notice.tsx'
 import { Navigation } from './navigation.tsx'
 import { usePalette } from './palette-button.tsx'
 
+// Most people never see it.
+const VerificationNotice = laterPart(
+  async () => (await import('../account/verification-notice.tsx')).VerificationNotice,
+)
 const Drawer = laterPart(async () => (await import('./drawer.tsx')).Drawer, { over: true })
 
 function Logo() {
