@@ -156,6 +156,19 @@ describe('a key that a stranger has added', () => {
   })
 })
 
+it('a key that one person has proved opens Docks of others by id only: names of organizations change hands', async () => {
+  const { fullName } = owner
+  await prove(owner, await add(owner))
+  await add(stranger)
+  await expectIn(owner.dockId, fullName)
+  const slug = fullName.split('.').at(-1)!
+  await call(owner, 'PATCH', `/v1/organizations/${owner.organizationId}`, { slug: `${slug}-new` })
+  await call(stranger, 'PATCH', `/v1/organizations/${stranger.organizationId}`, { slug })
+  await expectRefused(/dock: One account has proved the key SHA256:\S+\. .* only by id/, fullName)
+  await expectIn(owner.dockId, `${fullName}-new`)
+  await expectIn(stranger.dockId, stranger.dockId)
+})
+
 it('a key that two people have proved opens Docks by id and full name only', async () => {
   await prove(stranger, await add(stranger))
   await expectIn(stranger.dockId, name)

@@ -1,4 +1,5 @@
 /** Decides which person and which Dock a public key and a user name lead to. */
+import { isUuid } from '@dock/foundation'
 import type { Caller } from '../../modules/accounts/index.ts'
 import { findNamedDocks, type NamedDock } from '../../modules/docks/index.ts'
 import type { SshKeyHolder } from '../../modules/keys/index.ts'
@@ -19,10 +20,11 @@ export type Entrance = {
 export type NoEntrance = { remark: string | null }
 
 /**
- * Anybody can add a public key, so the accounts that have it are those of its owner and of strangers. An id or a full name
- * leads to one Dock, and any of these people enters by it. A shorter name is looked up for the one person who has proved the
- * key: a stranger would otherwise get the owner's sessions by a Dock of the same name. `fingerprint` is that of a key
- * with which the client has signed.
+ * Anybody can add a public key, so the accounts that have it are those of its owner and of strangers. An id leads to one
+ * Dock, always the same, and any of these people enters by it. So does a full name, until somebody has proved the key: then only
+ * those who did. A stranger may take the name of an organization that was renamed, and the owner of the key may still use
+ * it. A shorter name is looked up for the one person who has proved the key: a stranger would otherwise get the owner's
+ * sessions by a Dock of the same name. `fingerprint` is that of a key with which the client has signed.
  */
 export async function findEntrance(
   { keys, docks }: Pick<SshContext, 'keys' | 'docks'>,
@@ -45,7 +47,9 @@ export async function findEntrance(
         namesakes: found.map(({ fullName }) => fullName),
       }
   }
-  const userIds = holders.map(({ caller }) => caller.userId)
+  const trusted =
+    first?.isProved && !isUuid(userName.toLowerCase()) ? holders.filter(({ isProved }) => isProved) : holders
+  const userIds = trusted.map(({ caller }) => caller.userId)
   const [dock, namesake] = await findNamedDocks(docks.db, userIds, userName)
   // With a namesake, the text is also a short name of a Dock that another person reaches with this key.
   if (dock?.isUnique && !namesake) return enter(dock)
@@ -61,7 +65,10 @@ const remarkOn = ([first, second]: readonly SshKeyHolder[], fingerprint: string)
       `dock: Nobody has proved yet that the key ${fingerprint} is theirs, so it opens a Dock only by ${forms}. ` +
       'To use shorter names, run: dock ssh-key prove'
     )
-  return second?.isProved
-    ? `dock: Several accounts have proved the key ${fingerprint}, so it opens a Dock only by ${forms}.`
+  if (second?.isProved)
+    return `dock: Several accounts have proved the key ${fingerprint}, so it opens a Dock only by ${forms}.`
+  return second
+    ? `dock: One account has proved the key ${fingerprint}. It opens Docks of others that have added it only by id. ` +
+        'If another account is yours too, run there: dock ssh-key prove'
     : null
 }
