@@ -1,4 +1,8 @@
-/** Hands an unverified account to the owner of its address, who has set a password through a mailed link. */
+/**
+ * Hands an account to the owner of its address, who has set a password through a mailed link, if no mail has proved the
+ * address before. That an instance admin vouched for it is no such proof: the admin may have been told the wrong thing.
+ */
+import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import { endSessions } from '../end-sessions.ts'
 
@@ -6,7 +10,7 @@ export type DropKeys = (tx: Tx, userId: string) => Promise<void>
 
 /**
  * Marks the address as verified and revokes the account's keys, sessions and linked logins, because somebody else may
- * have created the account. Does nothing if the address is already verified.
+ * have created the account. Does nothing if a mail has verified the address already.
  */
 export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promise<void> {
   return withTransaction(db, async (tx) => {
@@ -14,9 +18,12 @@ export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promis
       .updateTable('users')
       .set({ email_verified: true })
       .where('id', '=', userId)
-      .where('email_verified', '=', false)
+      .where(
+        sql<boolean>`(not email_verified or exists (select 1 from vouched_addresses v where v.user_id = users.id))`,
+      )
       .executeTakeFirst()
     if (claimed.numUpdatedRows === 0n) return
+    await tx.deleteFrom('vouched_addresses').where('user_id', '=', userId).execute()
     await dropKeys(tx, userId)
     await endSessions(tx, userId)
     await tx

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { rateLimits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { insertApiKey } from '../../keys/index.ts'
 import { claimAddress } from './claim-address.ts'
@@ -398,59 +398,71 @@ it('makes nothing for an account whose address is not verified, also after a sig
   expect(await codeOf('POST', '/v1/organizations', { name: 'Mine' })).toBe(201)
 })
 
-it('revokes the keys, sessions and logins of an unverified account when the owner of its address sets a password', async () => {
-  await start({ DOCK_SIGNUP: 'open' })
-  await server.controlPlane.stop()
-  const { db } = server.database
-  const email = 'squatted@example.test'
-  const squatter = { cookie: cookieOf(await signUp(email)) }
-  const { id } = await personAt(email)
-  // Inserted directly: the API refuses keys for an unverified address.
-  const { raw } = await insertApiKey(db, { userId: id, name: 'k', expiresAt: null, now: new Date() })
-  const key = {
-    public_key: 'ssh-ed25519 x',
-    fingerprint: 'SHA256:x',
-    last_used_at: null,
-    created_at: new Date(),
-  }
-  await db
-    .insertInto('ssh_keys')
-    .values({ id: newUuid(), user_id: id, name: 'k', ...key })
-    .execute()
-  await db
-    .insertInto('login_accounts')
-    .values({ user_id: id, provider_id: 'github', account_id: '1' })
-    .execute()
-  const statuses = async () => [
-    (await server.fetch('/v1/me', { headers: squatter })).status,
-    (await server.call('GET', '/v1/me', undefined, raw)).status,
-    (await db.selectFrom('ssh_keys').select('id').execute()).length,
-    (await db.selectFrom('login_accounts').select('id').where('user_id', '=', id).execute()).length,
-  ]
-  expect(await statuses()).toEqual([200, 200, 1, 2])
+it.each([
+  ['an unverified account', false],
+  ['an account for whose address only an instance admin vouched', true],
+])(
+  'revokes the keys, sessions and logins of %s when the owner of its address sets a password',
+  async (_, isVouched) => {
+    await start({ DOCK_SIGNUP: 'open' })
+    await server.controlPlane.stop()
+    const { db } = server.database
+    const email = 'squatted@example.test'
+    const squatter = { cookie: cookieOf(await signUp(email)) }
+    const { id } = await personAt(email)
+    if (isVouched) {
+      const operator = await addPerson(server, { instanceAdmin: true })
+      const path = `/api/dashboard/unverified-people/${id}/vouch`
+      const headers = { cookie: operator.cookie, origin: server.config.apiUrl }
+      expect((await server.fetch(path, { method: 'POST', headers })).status).toBe(200)
+    }
+    // Inserted directly: the API refuses keys for an unverified address.
+    const { raw } = await insertApiKey(db, { userId: id, name: 'k', expiresAt: null, now: new Date() })
+    const key = {
+      public_key: 'ssh-ed25519 x',
+      fingerprint: 'SHA256:x',
+      last_used_at: null,
+      created_at: new Date(),
+    }
+    await db
+      .insertInto('ssh_keys')
+      .values({ id: newUuid(), user_id: id, name: 'k', ...key })
+      .execute()
+    await db
+      .insertInto('login_accounts')
+      .values({ user_id: id, provider_id: 'github', account_id: '1' })
+      .execute()
+    const statuses = async () => [
+      (await server.fetch('/v1/me', { headers: squatter })).status,
+      (await server.call('GET', '/v1/me', undefined, raw)).status,
+      (await db.selectFrom('ssh_keys').select('id').execute()).length,
+      (await db.selectFrom('login_accounts').select('id').where('user_id', '=', id).execute()).length,
+    ]
+    expect(await statuses()).toEqual([200, 200, 1, 2])
 
-  const reset = async (newPassword: string) => {
-    await db.deleteFrom('outbox_mails').execute()
-    await post('/request-password-reset', { email })
-    await vi.waitFor(async () => expect(await mailTo(email)).toHaveLength(1), { timeout: 60_000 })
-    const token = /reset-password\?token=(\S+)/.exec(await linkIn(email))![1]
-    expect((await post('/reset-password', { token, newPassword })).status).toBe(200)
-  }
-  await reset('of the owner')
-  expect(await statuses()).toEqual([401, 401, 0, 1])
-  expect((await personAt(email)).email_verified).toBe(true)
+    const reset = async (newPassword: string) => {
+      await db.deleteFrom('outbox_mails').execute()
+      await post('/request-password-reset', { email })
+      await vi.waitFor(async () => expect(await mailTo(email)).toHaveLength(1), { timeout: 60_000 })
+      const token = /reset-password\?token=(\S+)/.exec(await linkIn(email))![1]
+      expect((await post('/reset-password', { token, newPassword })).status).toBe(200)
+    }
+    await reset('of the owner')
+    expect(await statuses()).toEqual([401, 401, 0, 1])
+    expect((await personAt(email)).email_verified).toBe(true)
 
-  // The address is verified now, so a second reset keeps the owner's keys.
-  const owner = await server.signIn(email, 'of the owner')
-  const made = await server.fetch('/v1/api-keys', {
-    method: 'POST',
-    headers: { ...owner, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'k' }),
-  })
-  const { apiKey } = ((await made.json()) as { data: { apiKey: string } }).data
-  await reset('forgotten')
-  expect((await server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
-})
+    // The address is verified now, so a second reset keeps the owner's keys.
+    const owner = await server.signIn(email, 'of the owner')
+    const made = await server.fetch('/v1/api-keys', {
+      method: 'POST',
+      headers: { ...owner, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'k' }),
+    })
+    const { apiKey } = ((await made.json()) as { data: { apiKey: string } }).data
+    await reset('forgotten')
+    expect((await server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
+  },
+)
 
 it('ends the sessions in the transaction that verifies the address', async () => {
   await start({ DOCK_SIGNUP: 'open' })
