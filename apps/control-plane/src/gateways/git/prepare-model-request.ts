@@ -1,8 +1,12 @@
 /** Reads a request to a model: what it may cost, and whether the response will tell what it has cost. */
+import { estimateTokens } from '../../modules/runs/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
 
 /** Assumed for a request that does not limit its answer. */
 const usualOutputTokensMax = 32_000
+/** Assumed for a request that names something at the provider to go on with. Nobody here knows how long that is. */
+const referredTokensMax = 400_000
+const references = ['previous_response_id', 'conversation', 'prompt'] as const
 /** Other tiers have other prices. */
 const pricedTiers: ReadonlySet<unknown> = new Set([
   undefined,
@@ -44,15 +48,36 @@ const refuseUnpriced = (asked: Readonly<Record<string, unknown>>): void => {
     )
 }
 
+/**
+ * Returns how many tokens an answer may have. Each protocol reads another field, and some providers ignore those of others,
+ * so the largest counts.
+ */
+const longestAnswer = (asked: Readonly<Record<string, unknown>>): number => {
+  const given = [asked.max_completion_tokens, asked.max_output_tokens, asked.max_tokens].filter(
+    (limit) => limit !== undefined && limit !== null,
+  )
+  const limits = given.map((limit) =>
+    Number.isSafeInteger(limit) && (limit as number) > 0 ? (limit as number) : usualOutputTokensMax,
+  )
+  return limits.length === 0 ? usualOutputTokensMax : Math.max(...limits)
+}
+
 /** What the door knows of a request to a model before it sends it. */
-export type ModelRequest = { body: Buffer; name: string; outputTokensMax: number; isStream: boolean }
+export type ModelRequest = {
+  body: Buffer
+  name: string
+  inputTokensMax: number
+  outputTokensMax: number
+  isStream: boolean
+}
 
 /**
- * Returns the name of the model, how long its answer may be, and the body. A stream of chat completions tells its usage only
+ * Returns the name of the model, how long request and answer may be, and the body. A stream of chat completions tells its usage only
  * if it is asked to.
  */
 export function prepareModelRequest(path: string, sent: Buffer): ModelRequest {
-  if (sent.length === 0) return { body: sent, name: '', outputTokensMax: 0, isStream: false }
+  if (sent.length === 0)
+    return { body: sent, name: '', inputTokensMax: 0, outputTokensMax: 0, isStream: false }
   let parsed: unknown
   try {
     parsed = JSON.parse(sent.toString('utf8'))
@@ -64,12 +89,14 @@ export function prepareModelRequest(path: string, sent: Buffer): ModelRequest {
   const asked = parsed as Record<string, unknown> & { stream_options?: object }
   refuseUnpriced(asked)
   const name = typeof asked.model === 'string' ? asked.model : ''
-  const limit = asked.max_completion_tokens ?? asked.max_output_tokens ?? asked.max_tokens
-  const answerTokensMax = Number.isSafeInteger(limit) ? Math.abs(limit as number) : usualOutputTokensMax
+  const answerTokensMax = longestAnswer(asked)
   const answers = Number.isSafeInteger(asked.n) ? Math.max(1, asked.n as number) : 1
   const outputTokensMax = answerTokensMax * answers
   const isStream = asked.stream === true
-  if (path !== '/v1/chat/completions' || !isStream) return { body: sent, name, outputTokensMax, isStream }
+  const refers = references.some((field) => asked[field] !== undefined && asked[field] !== null)
+  const inputTokensMax = estimateTokens(sent.length) + (refers ? referredTokensMax : 0)
+  const request = { name, inputTokensMax, outputTokensMax, isStream }
+  if (path !== '/v1/chat/completions' || !isStream) return { body: sent, ...request }
   const told = { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
-  return { body: Buffer.from(JSON.stringify(told)), name, outputTokensMax, isStream }
+  return { body: Buffer.from(JSON.stringify(told)), ...request }
 }

@@ -5,6 +5,7 @@ import { newUuid } from '@dock/foundation'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { RunAtDoor } from '../../modules/runs/index.ts'
 import { DoorRefusal, sendRefusal } from './door-refusal.ts'
+import { prepareModelRequest } from './prepare-model-request.ts'
 import { createServeRunDoor } from './serve-run-door.ts'
 
 const dock = { dockId: newUuid(), hostId: newUuid(), generation: 1 }
@@ -183,6 +184,30 @@ it('estimates a request that the agent gave up before its answer', async () => {
   await expect
     .poll(() => uses)
     .toEqual([{ model: 'm', input: Math.ceil(body.length / 3), output: 150, toolCalls: 0 }])
+})
+
+it('counts a conversation at the provider that the agent leaves before it is told', async () => {
+  answer = { type: 'text/event-stream', status: 200, pieces: ['data: {"type":"x"}\n\n'] }
+  for (const part of [{ previous_response_id: 'r' }, { conversation: 'c' }, { prompt: { id: 'p' } }]) {
+    uses = []
+    await (await post('/model/openai/v1/responses', { model: 'm', stream: true, ...part })).text()
+    await expect.poll(() => uses).toMatchObject([{ input: expect.toSatisfy((n: number) => n > 400_000) }])
+  }
+})
+
+it('takes the largest of the limits of an answer, since a provider may ignore the others', () => {
+  const most = (limits: object): number =>
+    prepareModelRequest('/v1/messages', Buffer.from(JSON.stringify(limits))).outputTokensMax
+  expect(most({ max_completion_tokens: 1, max_tokens: 5_000 })).toBe(5_000)
+  expect(most({ max_output_tokens: 1, max_tokens: 64_000 })).toBe(64_000)
+  expect(most({ max_tokens: 7, max_output_tokens: null })).toBe(7)
+  for (const limits of [
+    {},
+    { max_tokens: -1 },
+    { max_tokens: 0 },
+    { max_tokens: 5, max_output_tokens: 'all' },
+  ])
+    expect(most(limits)).toBe(32_000)
 })
 
 it.each([

@@ -10,7 +10,7 @@ import {
   costMicroUsd,
   createBudgetGate,
   createUsageReader,
-  estimateTokens,
+  estimateUnseenTokens,
   type RunAtDoor,
   type RunDoor,
   reportBytesMax,
@@ -76,26 +76,29 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     const sent = await readAll(request, modelBodyBytesMax, modelBodyValuesMax)
     const prepare = () => prepareModelRequest(path, sent)
     const prepared = sent.length > quickBodyBytesMax ? takeTurn(prepare) : prepare()
-    const { body, name, outputTokensMax, isStream } = await prepared
+    const { body, name, inputTokensMax, outputTokensMax, isStream } = await prepared
     const isFree = freePaths.has(path)
-    const use = { input: estimateTokens(body.length), output: outputTokensMax, toolCalls: 0 }
+    const use = { input: inputTokensMax, output: outputTokensMax, toolCalls: 0 }
     const leave = await gate.enter({
       ...{ runId: run.runId, costMicroUsd: isFree ? 0 : costMicroUsd(name, use) },
       ...{ readLeft: () => door.budgetLeft(run), signal: abortedOnClose(request) },
     })
     // 403 and not 429: an agent would repeat the request.
     if (!leave) throw new DoorRefusal(403, 'The budget of this Run is spent.')
+    const startedAt = performance.now()
     try {
       const target = new URL(`${base}${path}`)
       const answer = await send(target, request, body, authorizationOf(provider, key)).catch(
         async (error: unknown) => {
           // The agent gave up. The provider takes money for what it has read, and without a stream it works on.
-          if (request.socket.destroyed && !isFree)
-            await door.count(run, name, { ...use, output: isStream ? 0 : use.output })
+          if (request.socket.destroyed && !isFree) {
+            const written = isStream ? estimateUnseenTokens(startedAt) : use.output
+            await door.count(run, name, { ...use, output: Math.min(written, use.output) })
+          }
           throw error
         },
       )
-      const usage = createUsageReader(isEventStream(answer), body.length)
+      const usage = createUsageReader(isEventStream(answer), use, startedAt)
       try {
         await pass(answer, response, usage)
       } finally {

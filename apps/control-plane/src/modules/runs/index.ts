@@ -3,7 +3,12 @@
 export { createRunsModule, type RunsModule } from './create-runs-module.ts'
 export { type BudgetGate, createBudgetGate } from './door/budget-gate.ts'
 export { costMicroUsd } from './door/model-prices.ts'
-export { createUsageReader, estimateTokens, type UsageReader } from './door/read-usage.ts'
+export {
+  createUsageReader,
+  estimateTokens,
+  estimateUnseenTokens,
+  type UsageReader,
+} from './door/read-usage.ts'
 export { type RunAtDoor, type RunDoor, reportBytesMax } from './door/run-at-door.ts'
 export { promoteRun } from './routes/promote-run.ts'
 export { readRunCost, readRunLog } from './routes/read-run-log.ts'

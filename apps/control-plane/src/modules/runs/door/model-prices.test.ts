@@ -18,6 +18,8 @@ it.each([
   ['claude-sonnet-4-20250514', 28.5],
   ['claude-haiku-4-5', 6],
   ['claude-haiku-latest', 6],
+  ['o1-pro', 750],
+  ['openai/o1-pro-2025-03-19', 750],
 ])('%s costs $%d', (model, dollars) => {
   expect(dollarsOf(model)).toBe(dollars)
 })

@@ -1,6 +1,6 @@
 /**
  * What the use of models costs, for the budget of Runs. Prices change, and the key's owner may have others: a budget is a
- * limit on damage, not a bill. So a model that is not listed counts as the dearest one.
+ * limit on damage, not a bill. So a model that is not listed counts as one of the dearest, and what costs still more is listed.
  */
 export type TokenUse = { input: number; output: number }
 
@@ -24,6 +24,10 @@ const prices: Readonly<Record<string, TokenUse>> = {
   'gpt-5.1-codex-mini': { input: 0.25, output: 2 },
   'gpt-5.2': { input: 1.75, output: 14 },
   'gpt-5.2-codex': { input: 1.75, output: 14 },
+  'gpt-4': { input: 30, output: 60 },
+  'gpt-4-32k': { input: 60, output: 120 },
+  'gpt-4.5-preview': { input: 75, output: 150 },
+  'o1-pro': { input: 150, output: 600 },
 }
 const unknownPrice: TokenUse = { input: 21, output: 168 }
 const microUsdPerToolCall = 10_000

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { createUsageReader } from './read-usage.ts'
 
-const requestBytes = 30
+const most = { input: 10, output: 5_000 }
 const read = (isStream: boolean, ...pieces: string[]) => {
-  const reader = createUsageReader(isStream, requestBytes)
+  const reader = createUsageReader(isStream, most)
   for (const piece of pieces) reader.take(Buffer.from(piece))
   const { input, output } = reader.end()
   return { input, output }
@@ -54,7 +54,7 @@ it.each([
   ],
   ['nobody', false, '{"usage":{"input_tokens":1,"server_tool_use":"many"},"output":"x"}', 0],
 ])('counts the tools that ran at the provider, as told by %s', (_, isStream, text, toolCalls) => {
-  const reader = createUsageReader(isStream, requestBytes)
+  const reader = createUsageReader(isStream, most)
   reader.take(Buffer.from(`${text}\n\n`))
   expect(reader.end().toolCalls).toBe(toolCalls)
 })
@@ -63,4 +63,14 @@ it('counts what is written to a cache twice', () => {
   const text =
     '{"usage":{"input_tokens":7,"output_tokens":1,"cache_creation_input_tokens":5,"cache_read_input_tokens":3}}'
   expect(read(false, text)).toEqual({ input: 20, output: 1 })
+})
+
+it.each([
+  [0.9, estimateOf('data: x\n\n')],
+  [20, 2_000],
+  [600, most.output],
+])('counts what a model may have thought unseen in %d s if a stream breaks off', (seconds, output) => {
+  const reader = createUsageReader(true, most, performance.now() - seconds * 1000)
+  reader.take(Buffer.from('data: x\n\n'))
+  expect(reader.end().output).toBe(output)
 })

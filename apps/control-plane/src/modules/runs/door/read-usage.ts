@@ -82,8 +82,23 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** Reads a response as it passes. `requestBytes` is for the estimate. */
-export function createUsageReader(isStream: boolean, requestBytes: number): UsageReader {
+/** About the speed of fast models. Not all that a model writes is in the response: it may think unseen, which costs as much. */
+const tokensPerSecond = 100
+
+/** Returns how many tokens a model may have written unseen since then, in whole seconds of `performance.now()`. */
+export function estimateUnseenTokens(startedAt: number): number {
+  return Math.floor((performance.now() - startedAt) / 1000) * tokensPerSecond
+}
+
+/**
+ * Reads a response as it passes. The rest is for the estimate if the response breaks off before it tells its use: an agent
+ * could leave each time it has read what it wants. `startedAt` is when the request was sent, in `performance.now()`.
+ */
+export function createUsageReader(
+  isStream: boolean,
+  most: { input: number; output: number },
+  startedAt = performance.now(),
+): UsageReader {
   let rest = ''
   let bytes = 0
   let known: ToldUse = { input: undefined, output: undefined, toolCalls: undefined }
@@ -109,8 +124,10 @@ export function createUsageReader(isStream: boolean, requestBytes: number): Usag
     end: () => {
       read(rest.replace(/^data:/, ''))
       return {
-        input: known.input ?? estimateTokens(requestBytes),
-        output: known.output ?? estimateTokens(bytes),
+        input: known.input ?? most.input,
+        output:
+          known.output ??
+          Math.max(estimateTokens(bytes), Math.min(most.output, estimateUnseenTokens(startedAt))),
         toolCalls: known.toolCalls ?? 0,
       }
     },
