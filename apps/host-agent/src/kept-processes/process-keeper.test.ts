@@ -316,13 +316,19 @@ it('exits when it is of no use, and not before', async () => {
   expect((await keeperStatus()).pid).not.toBe(pid)
 })
 
-it('removes a process with its files, and ends what reads it', async () => {
-  const { id, exited } = await start('while echo more; do sleep 0.01; done')
+it('removes a process with its files, ends what reads it, and lets what it left write on until its Dock goes', async () => {
+  const count = join(folder, 'count')
+  const script = `n=0; while echo more; do n=$((n + 1)); echo $n >${count}; sleep 0.01; done`
+  const { id, exited } = await start(script)
   const { body } = await keeper.openOutput(dockId, id, 'stdout', { offset: 0, follow: true })
   const cut = expect(body.toArray()).rejects.toThrow()
   await keeper.remove(dockId, id)
-  await Promise.all([cut, exited])
+  await cut
   expect(await keeper.states(dockId)).toEqual({})
+  const written = async (): Promise<number> => Number(await readFile(count, 'utf8'))
+  const before = await written()
+  await expect.poll(written).toBeGreaterThan(before + 20)
   await keeper.removeDock(dockId)
+  await exited
   expect(await readdir(join(folder, 'output'))).toEqual([])
 })
