@@ -6,8 +6,10 @@ import { afterEach, expect, test } from 'vitest'
 import { LeftPipes, leftPipesMax } from './left-pipes.ts'
 
 const children: ChildProcess[] = []
+const writers: number[] = []
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const writer of writers.splice(0)) if (isAlive(writer)) process.kill(writer, 'SIGKILL')
 })
 
 /** Starts a program that writes into a pipe of its own, and keeps its read end open beside it. */
@@ -18,6 +20,7 @@ const start = async (program: string) => {
   })
   children.push(child)
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
+  writers.push(Number(line))
   return { pid: child.pid!, writer: Number(line), descriptors: [9], leave: () => child.stdin!.end('\n') }
 }
 
