@@ -16,7 +16,7 @@ beforeEach(async () => {
   refused = []
   clients = []
   limits = createConnectionLimits({
-    shares: { total: 6, perAddress: 1, perLoopback: 2 },
+    shares: { total: 6, perAddress: 1, perNetwork: 3, perLoopback: 2 },
     isTrustedProxy: isIn([proxy]),
     onRefused: (network) => refused.push(network),
   })
@@ -83,7 +83,7 @@ describe('connection limits', () => {
 
   it('count the addresses of one network of IPv6 as one', () => {
     const counted = createConnectionLimits({
-      shares: { total: 10, perAddress: 2, perLoopback: 2 },
+      shares: { total: 20, perAddress: 2, perNetwork: 4, perLoopback: 2 },
       isTrustedProxy: isIn(['2001:db8:1::/48']),
       onRefused: (network) => refused.push(network),
     })
@@ -108,15 +108,24 @@ describe('connection limits', () => {
     expect(refused).toEqual(['2001:db8:0:0::/64'])
     expect(['2001:db8:1::1', '2001:db8:1::1', '2001:db8:1::1'].map(arrive)).toEqual([true, true, true])
     expect(['::ffff:192.0.2.1', '192.0.2.1', '::ffff:192.0.2.1'].map(arrive)).toEqual([true, true, false])
+    // One sender may have a whole /48 of IPv6, or a /24 of IPv4.
+    expect(['2001:db8:0:2::1', '2001:db8:0:3::1', '2001:db8:2:1::1'].map(arrive)).toEqual([true, false, true])
+    expect(['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.3.1'].map(arrive)).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ])
   })
 })
 
 describe('the shares', () => {
+  const halves = (half: number) => ({ perNetwork: half, perLoopback: half })
   it('leave most descriptors to the streams of Docks, the database and SSH', () => {
-    expect(shareConnections(20_000)).toEqual({ total: 8_000, perAddress: 1_000, perLoopback: 4_000 })
-    expect(shareConnections(4_096)).toEqual({ total: 1_638, perAddress: 204, perLoopback: 819 })
-    expect(shareConnections(1_000_000)).toEqual({ total: 20_000, perAddress: 1_000, perLoopback: 10_000 })
-    expect(shareConnections(1_024)).toEqual({ total: 409, perAddress: 64, perLoopback: 204 })
+    expect(shareConnections(20_000)).toEqual({ total: 8_000, perAddress: 1_000, ...halves(4_000) })
+    expect(shareConnections(4_096)).toEqual({ total: 1_638, perAddress: 204, ...halves(819) })
+    expect(shareConnections(1_000_000)).toEqual({ total: 20_000, perAddress: 1_000, ...halves(10_000) })
+    expect(shareConnections(1_024)).toEqual({ total: 409, perAddress: 64, ...halves(204) })
   })
   it('are those of this process if nothing else is said', () => {
     expect(shareConnections().total).toBeGreaterThan(100)

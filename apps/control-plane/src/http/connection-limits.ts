@@ -4,10 +4,13 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { networkOf } from '@dock/foundation'
+import { networkOf, wideNetworkOf } from '@dock/foundation'
 
-/** `perLoopback` is the share of each address of this machine: a proxy there may not be in the list of trusted ones. */
-export type ConnectionShares = { total: number; perAddress: number; perLoopback: number }
+/**
+ * `perLoopback` is the share of each address of this machine: a proxy there may not be in the list of trusted ones.
+ * `perNetwork` is that of one sender who has many addresses.
+ */
+export type ConnectionShares = { total: number; perAddress: number; perNetwork: number; perLoopback: number }
 
 const totalMax = 20_000
 /** A visitor of a port needs a second descriptor, that of the stream to its Dock. */
@@ -25,7 +28,12 @@ const readDescriptorLimit = (): number => {
 export function shareConnections(descriptors = readDescriptorLimit()): ConnectionShares {
   const total = Math.min(totalMax, Math.floor(descriptors * shareOfDescriptors))
   const ofAddress = Math.min(perAddress.max, Math.floor(total * perAddress.share))
-  return { total, perAddress: Math.max(perAddress.min, ofAddress), perLoopback: Math.floor(total / 2) }
+  const half = Math.floor(total / 2)
+  return {
+    total,
+    perAddress: Math.max(perAddress.min, ofAddress),
+    ...{ perNetwork: half, perLoopback: half },
+  }
 }
 
 export type ConnectionLimits = {
@@ -51,6 +59,7 @@ export function createConnectionLimits(options: {
   const releases = new WeakMap<object, () => void>()
   let total = 0
   let toldAt = Number.NEGATIVE_INFINITY
+  const countOf = (network: string): number => open.get(network) ?? 0
   const tell = (network: string): void => {
     if (performance.now() - toldAt < tellEveryMs) return
     toldAt = performance.now()
@@ -62,19 +71,23 @@ export function createConnectionLimits(options: {
       const address = socket.remoteAddress ?? ''
       const network = networkOf(address)
       const share = isLoopback(network) ? shares.perLoopback : shares.perAddress
-      const ofNetwork = open.get(network) ?? 0
-      if (total >= shares.total || (ofNetwork >= share && !isTrustedProxy(address))) {
+      const wide = wideNetworkOf(address)
+      const isFull = countOf(network) >= share || (!isLoopback(network) && countOf(wide) >= shares.perNetwork)
+      if (total >= shares.total || (isFull && !isTrustedProxy(address))) {
         socket.destroy()
         return tell(network)
       }
-      total += 1
-      open.set(network, ofNetwork + 1)
+      const count = (by: 1 | -1): void => {
+        total += by
+        for (const each of new Set([network, wide])) {
+          const rest = countOf(each) + by
+          if (rest > 0) open.set(each, rest)
+          else open.delete(each)
+        }
+      }
+      count(1)
       const release = (): void => {
-        if (!releases.delete(socket)) return
-        total -= 1
-        const rest = (open.get(network) ?? 1) - 1
-        if (rest > 0) open.set(network, rest)
-        else open.delete(network)
+        if (releases.delete(socket)) count(-1)
       }
       releases.set(socket, release)
       socket.once('close', release)
