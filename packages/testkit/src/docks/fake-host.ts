@@ -295,20 +295,15 @@ export function createFakeHost(hostId: string): FakeHost {
       if (path === '/none') throw new HostRefused('not_found', 'no such folder')
       return { entries: [{ name: 'hostname', type: 'file', mode: '0644', size: 5 }], nextCursor: null }
     },
-    compareCaptures: async (_host, capture, other) => ({
-      changes:
-        capture === other
-          ? []
-          : [
-              {
-                path: '/etc/hostname',
-                before: null,
-                after: { type: 'file', mode: '0644', size: 5 },
-                differences: ['added'],
-              },
-            ],
-      ...{ nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false },
-    }),
+    compareCaptures: async (_host, capture, other, cursor) => {
+      if (cursor !== undefined) throw new HostRefused('invalid', 'cursor: not a nextCursor')
+      const added = {
+        ...{ path: '/etc/hostname', before: null, differences: ['added' as const] },
+        after: { type: 'file' as const, mode: '0644', size: 5 },
+      }
+      const changes = capture === other ? [] : [added]
+      return { changes, nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false }
+    },
     ...fakeCaptures(captures),
     ...fakeImages(images),
     readCaptureFile: async (_host, _capture, _path, range) => {

@@ -114,6 +114,11 @@ describe('the comparison', () => {
     })
   })
 
+  it('refuses a cursor that the host cannot read', async () => {
+    const { status, body } = await compare(ids[0]!, `${ids[1]!}?cursor=made-up`)
+    expect([status, body.code]).toEqual([400, 'validation_error'])
+  })
+
   it('finds neither side if the caller may not see it', async () => {
     const foreign = { cookie: outsider.cookie }
     for (const [id, to] of [

@@ -32,9 +32,12 @@ export async function listSnapshotFolder(
   return begun
 }
 
+const notCursor = (): ServiceError =>
+  new ServiceError('validation_error', { message: 'cursor: must be a nextCursor' })
+
 /**
- * Compares two completed Snapshots of one organization. Throws `snapshot_not_found` for either. Both captures must be on one
- * host: a missing one is restored there from its copy.
+ * Compares two completed Snapshots of one organization. Throws `snapshot_not_found` for either, and `validation_error`
+ * for a cursor that the host did not make. Both captures must be on one host: a missing one is restored there from its copy.
  */
 export async function compareSnapshots(
   context: SnapshotContext,
@@ -53,7 +56,8 @@ export async function compareSnapshots(
     const party = { userId: caller.userId, organizationId: before.organizationId }
     count(readings.ofHost(hostId, party).end)
     await mapHostErrors(ensureCapture(to, hostId), 'service_unavailable')
-    return mapHostErrors(gateway.compareCaptures(hostId, id, to, cursor), 'service_unavailable')
+    const comparing = gateway.compareCaptures(hostId, id, to, cursor)
+    return mapHostErrors(comparing, cursor === undefined ? 'service_unavailable' : notCursor())
   })
   end()
   const { changes, nextCursor, visited, hasUnlisted } = begun

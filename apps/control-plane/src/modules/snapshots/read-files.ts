@@ -38,10 +38,10 @@ export function hostOf(context: Reader, row: SnapshotRow): Promise<string> {
   return mapHostErrors(context.captureHost(row), 'service_unavailable')
 }
 
-/** Maps errors of hosts to errors for the caller. `invalid` is the code if the host refuses the request as invalid. */
+/** Maps errors of hosts to errors for the caller. `invalid` is the error if the host refuses the request as invalid. */
 export async function mapHostErrors<T>(
   work: Promise<T>,
-  invalid: 'not_a_regular_file' | 'service_unavailable',
+  invalid: 'not_a_regular_file' | 'service_unavailable' | ServiceError,
 ): Promise<T> {
   try {
     return await work
@@ -50,7 +50,8 @@ export async function mapHostErrors<T>(
       throw new ServiceError('service_unavailable', { cause: error })
     if (!(error instanceof HostRefused)) throw error
     if (error.code === 'not_found') throw new ServiceError('snapshot_not_found')
-    throw new ServiceError(error.code === 'invalid' ? invalid : 'service_unavailable', { cause: error })
+    const code = error.code === 'invalid' ? invalid : 'service_unavailable'
+    throw code instanceof ServiceError ? code : new ServiceError(code, { cause: error })
   }
 }
 
