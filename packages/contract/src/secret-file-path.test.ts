@@ -6,7 +6,7 @@ it('gives each file one path', () => {
 })
 
 it.each([
-  [['.'], '. does not name a file.'],
+  [['.'], '. does not name a file, and goes with the next change of the Environment.'],
   [['x'.repeat(256)], 'has a name of more than 255 bytes.'],
   [['a/'.concat('é'.repeat(128))], 'has a name of more than 255 bytes.'],
   [['x', './x'], './x is the same file as x.'],

@@ -41,7 +41,8 @@ export function findFilesFault(paths: readonly string[]): string | null {
   for (const path of paths) {
     const normalized = normalizeFilePath(path)
     const same = known.get(normalized)
-    if (normalized === '') return `${path} does not name a file.`
+    if (normalized === '')
+      return `${path} does not name a file, and goes with the next change of the Environment.`
     if (hasLongName(normalized)) return `${path} has a name of more than ${nameBytesMax} bytes.`
     if (same !== undefined) return `${path} is the same file as ${same}.`
     known.set(normalized, path)

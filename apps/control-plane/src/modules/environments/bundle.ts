@@ -5,6 +5,7 @@ import {
   findFilesFault,
   type GitProvider,
   limits,
+  normalizeFilePath,
   ServiceError,
   variablesBytes,
 } from '@dock/contract'
@@ -26,6 +27,15 @@ export type Bundle = {
 }
 
 export const emptyBundle: Bundle = { variables: {}, files: {}, repositories: [] }
+
+/**
+ * Returns the bundle without files that have no name, such as `.`, which could be saved before paths were normalized. No
+ * Dock can take them, and clients cannot name them in an address: they resolve the dot.
+ */
+export function dropNamelessFiles(bundle: Bundle): Bundle {
+  const named = Object.entries(bundle.files).filter(([path]) => normalizeFilePath(path) !== '')
+  return { ...bundle, files: Object.fromEntries(named) }
+}
 
 const refuse = (message: string): never => {
   throw new ServiceError('validation_error', { message })

@@ -7,7 +7,7 @@ import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Tx, withTransaction } from '../../database/database.ts'
 import { requireRoomForRepositories } from '../limits/index.ts'
-import { type Bundle, checkBundle, describeBundle } from './bundle.ts'
+import { type Bundle, checkBundle, describeBundle, dropNamelessFiles } from './bundle.ts'
 import { openBundle, sealBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import {
@@ -51,7 +51,8 @@ export async function makeVersion(
     { organizationId, versionId: environment.versionId },
     environment.sealed,
   )
-  const bundle = change.bundle?.(before) ?? before
+  const kept = dropNamelessFiles(before)
+  const bundle = change.bundle?.(kept) ?? kept
   const posture = { ...toPosture(environment), ...change.posture }
   const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, toPosture(environment))
   checkBundle(bundle, before)
