@@ -73,6 +73,11 @@ it('accepts a date as expiry, and means its first moment', async () => {
   expect((await create('ci', { expiresAt: '2099-02-30' })).body.code).toBe('validation_error')
 })
 
+it('refuses an expiry that an offset moves beyond the year 9999, which is no timestamp of the contract', async () => {
+  expect((await made({ expiresAt: '9999-12-31T23:59:59Z' })).expiresAt).toBe('9999-12-31T23:59:59.000Z')
+  expect((await create('ci', { expiresAt: '9999-12-31T23:59:59-01:00' })).body.code).toBe('validation_error')
+})
+
 it('refuses an expiry in the past, and to revoke a key of another user', async () => {
   const past = await create('ci', { expiresAt: '2020-01-01T00:00:00Z' })
   expect([past.body.code, past.body.message]).toEqual([

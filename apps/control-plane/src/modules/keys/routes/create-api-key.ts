@@ -10,7 +10,7 @@ import { lockKeyOwner } from '../lock-key-owner.ts'
 /**
  * Creates a key that acts as the caller. Only this response contains the raw key. It ends no later than the key with which
  * the caller asks.
- * Throws `validation_error` for an expiry in the past, and `api_key_limit_reached`.
+ * Throws `validation_error` for an expiry in the past or after the year 9999, and `api_key_limit_reached`.
  */
 export async function createApiKey(
   context: KeysContext,
@@ -22,6 +22,9 @@ export async function createApiKey(
   if (wanted && !(wanted > now)) {
     throw new ServiceError('validation_error', { message: 'expiresAt: must be in the future' })
   }
+  // An offset can move it there. Such a year has no text that the contract's timestamps allow.
+  if (wanted && wanted.getUTCFullYear() > 9999)
+    throw new ServiceError('validation_error', { message: 'expiresAt: must be before the year 10000' })
   await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
     await lockKeyOwner(tx, caller.userId)
