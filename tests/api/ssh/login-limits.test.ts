@@ -1,4 +1,5 @@
 /** What a client may do before it has signed in, and how a connection shows that it lives. */
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { limits, rateLimits } from '@dock/contract'
@@ -18,6 +19,13 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
+/** Not by ssh2, which writes one key of ed25519 in many wrongly. */
+const makeKey = (): string =>
+  generateKeyPairSync('ec', {
+    ...{ namedCurve: 'prime256v1', publicKeyEncoding: { type: 'spki', format: 'pem' } },
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+  }).privateKey
+
 /** Connects, and returns whether the gateway says its version, with the socket. */
 const open = async (localAddress: string): Promise<{ isGreeted: boolean; socket: Socket }> => {
   const socket = connect({ host: '127.0.0.1', port: world.port, localAddress })
@@ -35,7 +43,7 @@ it('a client that does not sign in is disconnected after thirty seconds', async 
 })
 
 it('a client may offer twenty keys', async () => {
-  const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
+  const key = makeKey()
   const client = new ssh2.Client()
   client.on('error', () => undefined)
   let tries = 0
@@ -50,6 +58,31 @@ it('a client may offer twenty keys', async () => {
   expect(tries).toBe(limits.ssh.loginAttemptsMax + 1)
 })
 
+/** Not `once` of Node, which fails if the connection is reset: what is on its way to a destroyed socket does that. */
+const closed = (client: ssh2.Client): Promise<void> =>
+  new Promise((resolve) => {
+    client.once('close', () => resolve())
+  })
+
+it('a client that signs wrongly is disconnected, so that it does not make the gateway verify again', async () => {
+  const key = makeKey()
+  const parsed = ssh2.utils.parseKey(key)
+  if (parsed instanceof Error) throw parsed
+  const forged = Object.assign(Object.create(parsed), { sign: () => Buffer.alloc(64) })
+  const client = new ssh2.Client()
+  client.on('error', () => undefined)
+  let tries = 0
+  client.connect({
+    ...{ host: '127.0.0.1', port: world.port, username: dockId },
+    authHandler: (_methods, _partial, next) => {
+      tries += 1
+      next({ type: 'publickey', username: dockId, key: forged })
+    },
+  })
+  await closed(client)
+  expect(tries).toBe(1)
+})
+
 it('a client that has not signed in may not exchange keys again and again', async () => {
   const client = new ssh2.Client()
   client.on('error', () => undefined)
@@ -61,7 +94,7 @@ it('a client that has not signed in may not exchange keys again and again', asyn
   })
   const never = (): void => undefined
   client.connect({ host: '127.0.0.1', port: world.port, username: dockId, authHandler: never })
-  await once(client, 'close')
+  await closed(client)
   expect(exchanges).toBeGreaterThan(0)
   expect(exchanges).toBeLessThanOrEqual(2)
 })

@@ -2,17 +2,21 @@
 import { limits } from '@dock/contract'
 import type { AuthContext, Connection, PublicKeyAuthContext } from 'ssh2'
 import ssh2, { type ParsedKey } from 'ssh2'
-import { fingerprintOfBytes } from '../../modules/keys/index.ts'
+import { fingerprintOfBytes, isUsualRsaKey } from '../../modules/keys/index.ts'
 import { isAcceptedSignature } from './algorithms.ts'
 import { createAuthRemark } from './auth-remark.ts'
 import { type Entrance, findEntrance } from './find-entrance.ts'
 import type { SshContext } from './ssh-context.ts'
 
 const { loginAttemptsMax } = limits.ssh
+/** Longer keys are of RSA with more than 4096 bits. Their signatures take milliseconds, so a connection has few. */
+const costlyKeyBytes = 560
+const costlyMax = 3
 
 /** Returns the key if it is well-formed and of a type with which clients may sign. */
 const readKey = ({ key, hashAlgo }: PublicKeyAuthContext): ParsedKey | null => {
   if (!isAcceptedSignature(key.algo, hashAlgo)) return null
+  if (key.algo === 'ssh-rsa' && !isUsualRsaKey(key.data)) return null
   const parsed = ssh2.utils.parseKey(key.data)
   const [single] = Array.isArray(parsed) ? parsed : [parsed]
   return single && !(single instanceof Error) && single.type === key.algo ? single : null
@@ -34,6 +38,7 @@ export function authenticate(
   client: Connection,
   onEntered: (entrance: Entrance) => void,
 ): void {
+  let costly = 0
   const attempts = { question: 0, signature: 0, other: 0 }
   const remark = createAuthRemark(client)
   const refuse = (attempt: AuthContext): void => {
@@ -64,8 +69,14 @@ export function authenticate(
       return
     }
     const key = readKey(attempt)
-    if (!key || (kind === 'signature' && !hasValidSignature(key, attempt))) return refuse(attempt)
+    if (!key) return refuse(attempt)
     if (kind === 'question') return void attempt.accept()
+    costly += Number(attempt.key.data.length > costlyKeyBytes)
+    if (costly > costlyMax || !hasValidSignature(key, attempt)) {
+      context.metrics.login('refused')
+      // Only a stranger who makes the gateway compute sends such signatures.
+      return void client.end()
+    }
     decide(attempt).catch((error: unknown) => {
       context.logger.error({ err: error }, 'an SSH login failed')
       client.end()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseSshPublicKey } from './ssh-public-key.ts'
+import { isUsualRsaKey, parseSshPublicKey } from './ssh-public-key.ts'
+import { bytesOfString } from './ssh-reader.ts'
 
 const ed25519 = 'AAAAC3NzaC1lZDI1NTE5AAAAIJq6rttSETtvk4dVDq3qNvtoAVSEcEj61qKv2GdkERYr'
 const ecdsa =
@@ -42,5 +43,38 @@ describe('a public key', () => {
   ])('is refused: %.40s', (text, why) => {
     expect(() => parseSshPublicKey(text)).toThrow(why)
     expect(() => parseSshPublicKey(text)).toThrow(expect.objectContaining({ code: 'validation_error' }))
+  })
+})
+
+describe('an RSA key whose signatures take long to verify', () => {
+  const mpint = (bytes: Buffer): Buffer => bytesOfString(Buffer.concat([Buffer.from([0]), bytes]))
+  const keyOf = (exponent: Buffer, bits: number): Buffer =>
+    Buffer.concat([
+      bytesOfString(Buffer.from('ssh-rsa')),
+      bytesOfString(exponent),
+      mpint(Buffer.alloc(bits / 8, 0xff)),
+    ])
+  const usual = Buffer.from([1, 0, 1])
+
+  it.each([
+    ['a long exponent', keyOf(Buffer.alloc(383, 0x7f), 3072)],
+    ['an exponent above the usual one', keyOf(Buffer.from([1, 0, 3]), 3072)],
+    ['a modulus of more than 8192 bits', keyOf(usual, 8200)],
+  ])('is refused: %s', (_, bytes) => {
+    expect(isUsualRsaKey(bytes)).toBe(false)
+    expect(() => parseSshPublicKey(`ssh-rsa ${bytes.toString('base64')}`)).toThrow('at most 8192 bits')
+  })
+
+  it.each([
+    [3, 2048],
+    [37, 4096],
+    [65_537, 8192],
+  ])('is none with the exponent %d and %d bits', (exponent, bits) => {
+    const bytes = Buffer.from(exponent.toString(16).padStart(exponent > 255 ? 6 : 2, '0'), 'hex')
+    expect(isUsualRsaKey(keyOf(bytes, bits))).toBe(true)
+  })
+
+  it('is no key that is cut off', () => {
+    expect(isUsualRsaKey(keyOf(usual, 2048).subarray(0, 20))).toBe(false)
   })
 })

@@ -2,6 +2,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { ServiceError } from '@dock/contract'
 import ssh2 from 'ssh2'
+import { SshReader } from './ssh-reader.ts'
 
 export type SshPublicKey = {
   key: KeyObject
@@ -22,6 +23,9 @@ const types = [
   'ssh-rsa',
 ] as const
 const rsaBitsMin = 2048
+const rsaBitsMax = 8192
+/** ssh-keygen and all usual programs use this exponent, older ones smaller ones. */
+const rsaExponentMax = 65_537
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const refuse = (why: string): ServiceError =>
@@ -52,8 +56,26 @@ export function parseSshPublicKey(text: string): SshPublicKey {
   if (!bytes.equals(Buffer.from(encoded, 'base64'))) throw refuse('is not a valid OpenSSH public key')
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (bits !== undefined && bits < rsaBitsMin) throw refuse(`RSA keys need at least ${rsaBitsMin} bits`)
+  if (bits !== undefined && !isUsualRsaKey(bytes))
+    throw refuse(`RSA keys need at most ${rsaBitsMax} bits, and an exponent of at most ${rsaExponentMax}`)
   const line = [type, encoded, ...comment].join(' ')
   return { key, bytes, line, fingerprint: fingerprintOfBytes(bytes) }
+}
+
+/**
+ * Returns false for an RSA key whose signatures take long to verify. A key of 3072 bits with an exponent as long takes 75 ms,
+ * and strangers send keys and signatures.
+ */
+export function isUsualRsaKey(bytes: Buffer): boolean {
+  try {
+    const reader = new SshReader(bytes)
+    const [, exponent, modulus] = [reader.string(), reader.string(), reader.string()]
+    const isSmall = exponent.length <= 3 && Number(`0x${exponent.toString('hex') || '0'}`) <= rsaExponentMax
+    // A zero byte comes before a modulus whose first bit is set.
+    return isSmall && modulus.length <= rsaBitsMax / 8 + 1
+  } catch {
+    return false
+  }
 }
 
 /** Returns the fingerprint of a key in SSH's binary format, as `ssh-keygen -l` shows it. */
