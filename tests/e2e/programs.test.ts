@@ -53,6 +53,20 @@ it('passes signals on through sudo', async () => {
   ).toBe('7\n137\nin\n')
 })
 
+it('passes on a signal through sudo that another one follows at once', async () => {
+  const each = 'timeout -k 3 1 sudo sleep 5004; echo $?'
+  const left = 'sleep 0.3; ps -eo args | grep -c "^sleep 5004" || true'
+  expect(await inDock(`for i in 1 2 3 4 5 6 7 8; do ${each}; done; ${left}`)).toBe(`${'124\n'.repeat(8)}0\n`)
+})
+
+it('stops and continues what sudo runs', async () => {
+  const state = 'ps -o stat= -p $(pgrep -x -f "sleep 5003") | cut -c1'
+  const steps = ['sleep 1', 'kill -TSTP $!; sleep 1', state, 'kill -CONT $!; sleep 1', state, 'kill $!']
+  expect(await inDock(`sudo sleep 5003 & ${steps.join('; ')}; wait $!; echo $?`)).toBe('T\nS\n143\n')
+  const stopped = `sudo bash -c 'kill -STOP $$; echo went on' & sleep 1; sudo pkill -CONT -f 'went on'; wait $!; echo $?`
+  expect(await inDock(stopped)).toBe('went on\n0\n')
+})
+
 it('ends what sudo runs at Ctrl-C', async () => {
   const screen = await openScreen(server, dock.id)
   screen.type('sudo sleep 5007\r')
