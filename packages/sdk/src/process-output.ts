@@ -2,7 +2,7 @@
 import { bodyChunks, collect, linesOf } from './body-chunks.ts'
 import type { Client } from './client.ts'
 import { OutputLostError } from './dock-error.ts'
-import { Patience } from './until-reached.ts'
+import { Patience, patienceMs } from './until-reached.ts'
 
 export type OutputName = 'stdout' | 'stderr'
 
@@ -54,23 +54,31 @@ const positionOf = (offset: number | undefined): Position => ({
   isFixed: offset !== undefined,
 })
 
-/** Repeats `read` until everything was read. */
+/**
+ * Repeats `read` until everything was read. `read` reports when its response has begun: runtimes end a response that is
+ * silent for minutes, and a program may be silent for hours.
+ */
 async function* resumed(
   reading: Reading,
   positions: Map<OutputName, Position>,
   follow: boolean,
-  read: () => AsyncGenerator<OutputChunk>,
+  read: (begun: () => void) => AsyncGenerator<OutputChunk>,
 ): AsyncGenerator<OutputChunk, void, undefined> {
   const patience = new Patience(reading.signal)
   for (;;) {
+    let begunAt = Number.POSITIVE_INFINITY
     try {
-      for await (const chunk of read()) {
+      const chunks = read(() => {
+        begunAt = Date.now()
+      })
+      for await (const chunk of chunks) {
         patience.renew()
         if (chunk.data.length > 0) yield chunk
       }
       // Not every runtime reports a body that breaks off, so its end alone proves nothing.
       if (!follow || (await isComplete(reading, positions))) return
     } catch (error) {
+      if (Date.now() - begunAt > patienceMs) patience.renew()
       await patience.afterFailure(error)
     }
   }
@@ -84,9 +92,10 @@ export function readOutput(
   { offset, follow = true, signal }: OutputOptions = {},
 ): AsyncGenerator<OutputChunk, void, undefined> {
   const position = positionOf(offset)
-  const read = async function* (): AsyncGenerator<OutputChunk> {
+  const read = async function* (begun: () => void): AsyncGenerator<OutputChunk> {
     const query = { stream, offset: position.at, follow }
     const response = await client.open('readDockProcessOutput', { params, query, signal })
+    begun()
     let at = Number(response.headers.get('x-dock-start-offset') ?? position.at)
     for await (const data of bodyChunks(response, signal)) {
       yield { stream, ...newBytes(stream, position, at, data) }
@@ -110,9 +119,10 @@ export function readBothOutputs(
     ['stdout', stdout],
     ['stderr', stderr],
   ])
-  const read = async function* (): AsyncGenerator<OutputChunk> {
+  const read = async function* (begun: () => void): AsyncGenerator<OutputChunk> {
     const query = { stream: 'both' as const, offset: stdout.at, stderrOffset: stderr.at, follow }
     const response = await client.open('readDockProcessOutput', { params, query, signal })
+    begun()
     for await (const text of linesOf(bodyChunks(response, signal), Number.POSITIVE_INFINITY)) {
       const line = parsed(text)
       if (line?.data === undefined) continue

@@ -1,7 +1,7 @@
 /** Processes over connections that break. The server here keeps input and output by offset, as Dock's process keeper does. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createClient, DockProcesses, OutputLostError } from './index.ts'
 
 const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
@@ -17,6 +17,9 @@ let cuts: number[]
 /** Called before the server takes the bytes of a request. */
 let beforeInput: () => void
 let afterCut: () => void
+/** How many of the next responses stay silent until they break off. */
+let silences: number
+let afterSilence: () => void
 
 const info = () => {
   const of = (bytes: Buffer) => ({ firstOffset, endOffset: bytes.length, open: false })
@@ -56,6 +59,15 @@ const sendOutput = (response: ServerResponse, query: URLSearchParams): void => {
       ? Buffer.from(pieces('stdout', at('offset')) + pieces('stderr', at('stderrOffset')))
       : output[stream as 'stdout'].subarray(at('offset'))
   if (stream !== 'both') response.setHeader('x-dock-start-offset', at('offset'))
+  if (silences > 0) {
+    silences -= 1
+    response.writeHead(200).flushHeaders()
+    setTimeout(() => {
+      afterSilence()
+      response.destroy()
+    }, 100)
+    return
+  }
   const cut = cuts.shift()
   response.writeHead(200)
   if (cut === undefined) return void response.end(body)
@@ -70,6 +82,8 @@ beforeEach(async () => {
   cuts = []
   beforeInput = () => undefined
   afterCut = () => undefined
+  silences = 0
+  afterSilence = () => undefined
   server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x')
     const send = (data: unknown) => response.end(JSON.stringify({ ok: true, data }))
@@ -134,6 +148,21 @@ it('writes behind what another program has written', async () => {
   await two.stdin.write('other\n')
   await one.stdin.write('mine again\n')
   expect(input.toString()).toBe('mine\nother\nmine again\n')
+})
+
+it('reads on after silences that ended the response, however many', async () => {
+  output.stdout = Buffer.from('done\n')
+  const clock = vi.spyOn(Date, 'now')
+  let now = 1_000_000
+  clock.mockImplementation(() => now)
+  silences = 3
+  afterSilence = () => {
+    now += 300_000
+  }
+  const text = attach().stdout.text()
+  await expect(text).resolves.toBe('done\n')
+  expect(silences).toBe(0)
+  clock.mockRestore()
 })
 
 it('reports that another program wrote at the same moment', async () => {

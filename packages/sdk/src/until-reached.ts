@@ -3,7 +3,7 @@ import { ConnectionError, DockApiError } from './dock-error.ts'
 import { backoffMs, pause } from './pause.ts'
 
 /** How long to try without any success. A restart of the service takes seconds. */
-const patienceMs = 60_000
+export const patienceMs = 60_000
 
 const passing = ['service_unavailable', 'bad_gateway', 'exec_busy', 'internal_error']
 
