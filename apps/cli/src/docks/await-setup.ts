@@ -22,8 +22,9 @@ const isUnderWay = ({ setupStatus, state }: DockInfo): boolean =>
 /** Returns the error for a Dock that runs, and whose setup failed. */
 export function setupFailure(dock: DockInfo): DockError {
   const name = nameOf(dock)
+  const reason = dock.setupError?.trimEnd() || 'no reason is known'
   return new DockError(
     'setup_failed',
-    `The setup of ${name} failed: ${dock.setupError ?? 'no reason is known'} The Dock is kept. Look into it with dock shell ${name}, or delete it with dock rm ${name}.`,
+    `The setup of ${name} failed: ${/[.!?]$/.test(reason) ? reason : `${reason}.`} The Dock is kept. Look into it with dock shell ${name}, or delete it with dock rm ${name}.`,
   )
 }

@@ -1,7 +1,7 @@
 /** Sizes, times and variables as flags write them. */
 import { readFile } from 'node:fs/promises'
 import type { Flag } from '../program/command.ts'
-import { UsageError } from '../program/failures.ts'
+import { LocalError, UsageError } from '../program/failures.ts'
 import type { Input } from '../program/input.ts'
 
 export const sizeFlags: readonly Flag[] = [
@@ -97,9 +97,15 @@ export function readVariables(
   return Object.fromEntries(entries)
 }
 
-/** Returns the text of a file, `-` being standard input. */
+/** Returns the text of the file that a flag names, `-` being standard input. */
 export async function readTextFile(path: string): Promise<string> {
-  if (path !== '-') return readFile(path, 'utf8')
+  if (path !== '-')
+    return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw new LocalError(
+        'local_file',
+        `There is no file ${JSON.stringify(path)} that can be read (${error.code}). Give the name of a file, or - to read standard input.`,
+      )
+    })
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()

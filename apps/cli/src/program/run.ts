@@ -7,6 +7,7 @@ import { exitCodeAroundCommand, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { codeOf, SignInFirst } from './failures.ts'
 import { helpText } from './help.ts'
 import { type Parsed, parseCommandLine } from './parse-command-line.ts'
+import { refuseLostBytes } from './refuse-lost-bytes.ts'
 
 /** Known before the line is parsed, so that also a wrong line is reported as asked for. */
 const isAsked = (words: readonly string[], ...names: string[]): boolean => {
@@ -50,6 +51,7 @@ export async function run(
       process.stdout.write(helpText(commands, parsed.path))
       return exitCodes.ok
     }
+    await refuseLostBytes(words)
     const { command, input } = parsed
     output = new Output({
       ...{ stdout: process.stdout, stderr: process.stderr, env },
