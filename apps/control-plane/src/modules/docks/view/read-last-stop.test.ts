@@ -33,11 +33,14 @@ const addKey = (name: string) =>
     values (${world.caller.credentialId}, ${world.caller.userId}, ${name}, 'dock_x', ${Buffer.from(newUuid())})`.execute(
     world.db,
   )
-const died = async (times: number, outOfMemory: boolean) => {
+/** `shortage` is what ended for lack of memory: a program of the Dock, or all of it. */
+const died = async (times: number, shortage: 'nothing' | 'program' | 'sandbox') => {
   for (let generation = 1; generation <= times; generation++) {
-    if (outOfMemory)
+    if (shortage !== 'nothing')
       await sql`insert into dock_memory_shortages (dock_id, generation, process, count, at)
-        values (${id}, ${generation}, null, 1, ${world.clock.now()})`.execute(world.db)
+        values (${id}, ${generation}, ${shortage === 'program' ? 'node' : null}, 1, ${world.clock.now()})`.execute(
+        world.db,
+      )
     await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: id, generation })
     await settle()
   }
@@ -150,16 +153,17 @@ it('tells why a Dock could not be started', async () => {
 })
 
 it.each([
-  [false, 'ended_too_often'],
-  [true, 'out_of_memory'],
-])('tells why a Dock is not booted again (out of memory: %s)', async (outOfMemory, reason) => {
-  await died(4, outOfMemory)
+  ['nothing', 'ended_too_often'],
+  ['program', 'ended_too_often'],
+  ['sandbox', 'out_of_memory'],
+] as const)('tells why a Dock is not booted again (out of memory: %s)', async (shortage, reason) => {
+  await died(4, shortage)
   expect(await lastStop()).toMatchObject({ reason, by: { kind: 'system', name: 'Host' } })
 })
 
 it('tells that a Dock could not be booted again', async () => {
   world.host.failures.set('start', ['failed', 'failed', 'failed', 'failed'])
-  await died(1, false)
+  await died(1, 'nothing')
   expect(await lastStop()).toMatchObject({ reason: 'recovery_failed' })
 })
 
