@@ -56,6 +56,12 @@ it('returns the paths as they were, whatever characters they have', async () => 
   expect(await readAll(context, parts)).toEqual(files)
 })
 
+it('keeps a path that a host sends with half of a surrogate pair, which has no UTF-8', async () => {
+  const { context } = world()
+  const parts = await storeIndex(context, copy, keys, inBatches([fileOf('/a\ud800b')]))
+  expect(await readAll(context, parts)).toEqual([fileOf('/a\ufffdb')])
+})
+
 it('leaves out a path with a zero byte, which no file system has', async () => {
   const { context } = world()
   const parts = await storeIndex(context, copy, keys, inBatches([fileOf('/a\0b'), fileOf('/c')]))

@@ -39,3 +39,20 @@ it.each([
   const others = [0, 1].map((turn) => ({ userId: `u${turn}`, organizationId: `o${turn}` }))
   expect(await secondsOf(others, listBytesAtOnce)).toBeLessThan(1)
 })
+
+it('saves nothing up: after a pause a party may send one list at once, not more', async () => {
+  const clock = createVirtualClock()
+  const pace = createListPace(clock)
+  const party = { userId: 'user', organizationId: 'organization' }
+  await pace(party, 1)
+  await clock.advanceInSteps(3_600_000)
+  await pace(party, listBytesAtOnce)
+  let isSent = false
+  void pace(party, 10 * listBytesPerSecond).then(() => {
+    isSent = true
+  })
+  await clock.advanceInSteps(9_000)
+  expect(isSent).toBe(false)
+  await clock.advanceInSteps(1_500)
+  expect(isSent).toBe(true)
+})
