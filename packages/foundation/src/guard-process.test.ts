@@ -49,6 +49,13 @@ describe('guardProcess', () => {
     expect(run.log[0]).toMatchObject({ level: 50, requestId: 'r1', err: { code: 'ERR_INVALID_STATE' } })
   })
 
+  it('begins to leave once, however many errors follow', async () => {
+    const code = `for (const ms of [1, 20]) setTimeout(() => { throw new Error('x') }, ms)`
+    const run = await runGuarded(code, `console.log('leaving')`)
+    expect(run.out).toContain('{"stream":0,"other":2}')
+    expect(run.out.match(/leaving/g)).toHaveLength(1)
+  })
+
   it.each([
     [
       'a stream without a listener',

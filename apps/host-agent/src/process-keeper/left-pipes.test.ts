@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { LeftPipes, leftPipesMax } from './left-pipes.ts'
@@ -85,6 +85,9 @@ test('above the limit of a Dock, the pipe that has been silent for longest is cl
 test('takes pipes only', () => {
   const left = new LeftPipes()
   expect(() => left.keep('one', { pid: process.pid, descriptors: [9_999] })).toThrow('ENOENT')
+  const file = openSync(import.meta.filename, 'r')
+  expect(() => left.keep('one', { pid: process.pid, descriptors: [file] })).toThrow('not a pipe')
+  closeSync(file)
   expect(left.isOpen).toBe(false)
 })
 

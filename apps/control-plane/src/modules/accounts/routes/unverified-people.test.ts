@@ -54,6 +54,15 @@ const signUp = async (email: string, invitationToken: string): Promise<string> =
     .join('; ')
 }
 
+it('names no organization that was deleted', async () => {
+  const email = `${newUuid()}@example.test`
+  const { token, organizationId, owner } = await invite(email, 'Gone')
+  await signUp(email, token)
+  const removed = await server.call('DELETE', `/v1/organizations/${organizationId}`, undefined, owner.apiKey)
+  expect(removed.status).toBe(200)
+  expect((await waiting()).people.find((each) => each.email === email)).toMatchObject({ invitation: null })
+})
+
 it('an instance admin vouches for an address, and the person finishes with the link alone', async () => {
   const email = `${newUuid()}@example.test`
   // Another organization invited the address as well. The list shows with which link the person came.
