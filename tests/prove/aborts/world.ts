@@ -44,7 +44,8 @@ const startMachine = async (server: World['server'], id: string): Promise<Machin
   const [writer, holder, shell, exposed] = await Promise.all([
     start({ command: 'while :; do head -c 20000 /dev/zero; echo err >&2; sleep 0.1; done' }),
     start({ command: 'head -c 3500000 /dev/urandom; exec sleep infinity' }),
-    start({ command: 'while :; do bash; done', pty: { cols: 80, rows: 24 }, stdin: true }),
+    // Ctrl-C between two of its shells must not end it.
+    start({ command: 'trap : INT; while :; do bash; done', pty: { cols: 80, rows: 24 }, stdin: true }),
     server.client.call('exposePort', { params: { id }, body: { port: hostedPort } }),
   ])
   await run(server, id, `until (exec 3<>/dev/tcp/127.0.0.1/${hostedPort}) 2>/dev/null; do sleep 0.05; done`)
