@@ -19,7 +19,7 @@ export function LinkDialog({ linked, onClose }: { linked: InvitationLink | undef
       {!sendsMail && (
         <p className="m-0 text-sm text-muted">
           A person without an account makes one with this link. This server sends no mail, so an instance
-          admin then confirms the address on the page Plans.
+          admin then vouches for the address on the page Plans.
         </p>
       )}
       <div className="flex justify-end">

@@ -56,9 +56,7 @@ export function InvitationPage() {
       <AuthLayout title="You are invited">
         {greeted}
         {greeting.error && <ErrorAlert error={greeting.error} />}
-        <p className="m-0 text-sm">
-          Sign in with the address that received the invitation, or create an account for it.
-        </p>
+        <p className="m-0 text-sm">Sign in with the address that is invited, or create an account for it.</p>
         <div className="grid gap-2">
           <Link to="/sign-in" search={{ next }} className={buttonClass('primary')}>
             Sign in
