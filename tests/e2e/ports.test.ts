@@ -117,9 +117,7 @@ describe('a port', () => {
   it('of a stopped Dock gets a page that says so, and works again when Dock and server are back', async () => {
     const url = await expose(8000)
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
-    await expect
-      .poll(async () => (await get(url))[1], { timeout: 20_000 })
-      .toContain('The Dock is not running')
+    await expect.poll(async () => (await get(url))[1], { timeout: 20_000 }).toContain('The Dock is stopped')
     await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
     await untilState(server, dock.id, ['ready'])
     await expect.poll(async () => (await get(url))[1], { timeout: 20_000 }).toContain('Nothing is listening')

@@ -321,7 +321,7 @@ describe('a name', () => {
     await server.call('POST', `/v1/docks/${dockId}/stop`, {})
     const stopped = async () => get('/', { headers: { accept: 'text/html' } })
     await expect.poll(async () => (await stopped()).status, patiently).toBe(502)
-    expect((await stopped()).body).toContain('The Dock is not running')
+    expect((await stopped()).body).toContain('The Dock is stopped')
     const told = await get('/', { headers: { accept: 'application/json, text/plain, */*' } })
     expect([told.status, told.headers['content-type'], JSON.parse(told.body)]).toEqual([
       502,

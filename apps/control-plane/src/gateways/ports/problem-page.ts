@@ -33,7 +33,7 @@ export const problems = {
   stopped: {
     status: 502,
     code: 'dock_not_running',
-    title: 'The Dock is not running',
+    title: 'The Dock is stopped',
     text: 'Its owner resumes it in the dashboard, or with "dock resume". Then this address works again.',
   },
   stopping: {
@@ -52,7 +52,7 @@ export const problems = {
   failed: {
     status: 502,
     code: 'dock_not_running',
-    title: 'The Dock could not be started',
+    title: 'The Dock has failed',
     text: 'Its owner finds the reason in the dashboard.',
   },
   unreachable: {
