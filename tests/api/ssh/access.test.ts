@@ -85,12 +85,13 @@ describe('a user name', () => {
 it('a full name is found, however many Docks of colleagues are called like it', async () => {
   const { name, workspace, organization } = await nameOf()
   const fullName = `${name}.${workspace}.${organization}`
-  // Names of Docks may have dots. These are older than the Dock that is meant.
+  // Names of Docks may have dots. These are older than the Dock that is meant, and stopped, so that nobody recovers them.
   await sql`with others as (insert into workspaces (id, organization_id, name, slug)
       select gen_random_uuid(), organization_id, 'w', 'w-' || gen_random_uuid() from docks, generate_series(1, 30)
       where id = ${dockId} returning id)
     insert into docks select (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(),
-      'name', ${fullName}::text, 'workspace_id', others.id, 'created_at', '2020-01-01'::timestamptz))).*
+      'name', ${fullName}::text, 'workspace_id', others.id, 'created_at', '2020-01-01'::timestamptz,
+      'state', 'archived', 'host_id', null, 'placed', false, 'has_disk', false, 'ip', null))).*
     from docks d, others where d.id = ${dockId}`.execute(world.server.database.db)
   expect(await client.ssh(fullName, 'echo here')).toMatchObject({ code: 0, stdout: 'here\n' })
   expect(world.server.host.connections.processes.at(-1)?.dockId).toBe(dockId)
