@@ -34,10 +34,15 @@ const endKeeping = async (runId: string): Promise<void> => {
   await sql`update runs set archive_at = now() where id = ${runId}`.execute(db)
   await sweepRuns(parts)
 }
+const turnOf = async (runId: string): Promise<number | undefined> =>
+  (await sql<{ turn: number }>`select turn from runs where id = ${runId}`.execute(db)).rows[0]?.turn
+/** Resolves once the turn has begun that the review causes: until then the Run's state is that of the turn before. */
 const review = async (runId: string): Promise<void> => {
   const { prNumber, issueNumber } = await read(runId)
+  const before = (await turnOf(runId)) ?? 0
   const trigger = triggerOf({ issueNumber, kind: 'review' })
   await signal({ kind: 'feedback', pullRequestNumber: prNumber!, trigger })
+  await expect.poll(() => turnOf(runId)).toBe(before + 1)
 }
 const close = async (runId: string): Promise<void> => {
   const { prNumber } = await read(runId)
@@ -285,6 +290,8 @@ it('restores the session if a promotion comes between the claim of a later machi
     await promoteRun(runs.context, world.caller, id, {})
   })
   await review(id)
+  await expect.poll(() => promoting.mock.results.length).toBeGreaterThan(0)
+  await promoting.mock.results[0]?.value
   await until(id, 'pr_opened')
   promoting.mockRestore()
   expect(await read(id)).toMatchObject({ executionTarget: 'dock', dockId: expect.any(String) })
