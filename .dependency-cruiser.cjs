@@ -32,8 +32,8 @@ module.exports = {
     {
       name: 'no-tests-in-programs',
       severity: 'error',
-      from: { path: '^(packages|apps)/', pathNot: [tests, '^packages/testkit/', '/conformance'] },
-      to: { path: [tests, '^packages/testkit/', '^tests/', '^bench/'] },
+      from: { path: '^(packages|apps)/', pathNot: [tests, '/conformance'] },
+      to: { path: [tests, '^tests/', '^bench/'] },
     },
 
     only('contract', '^packages/contract/', []),
@@ -84,7 +84,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: ours,
-        pathNot: [tests, '^packages/testkit/', `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`],
+        pathNot: [tests, '^tests/testkit/', `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`],
       },
       to: { path: `${app}/http/` },
     },

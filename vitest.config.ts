@@ -43,7 +43,7 @@ const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
 export default defineConfig({
   test: {
     // One PostgreSQL cluster for all projects: to make one and to migrate its template takes some seconds.
-    globalSetup: ['packages/testkit/src/global-setup.ts'],
+    globalSetup: ['tests/testkit/src/global-setup.ts'],
     // The shared server ends its Docks before the run ends.
     teardownTimeout: 180_000,
     projects: [
@@ -55,6 +55,7 @@ export default defineConfig({
             'apps/!(control-plane)/**/*.test.ts',
             ...replacesFunctions,
             'tests/{crash,repository,storage}/*.test.ts',
+            'tests/testkit/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...lightFiles, racesOfMemory],
           ...database,

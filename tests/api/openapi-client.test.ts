@@ -7,7 +7,7 @@ import { openApiDocument } from '@dock/contract'
 import { addPerson, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, expect, it } from 'vitest'
 
-const testkit = resolve(import.meta.dirname, '../../packages/testkit')
+const testkit = resolve(import.meta.dirname, '../testkit')
 const root = resolve(testkit, '../..')
 // Below the root, where the client's imports are found, and not tracked.
 const parent = join(root, '.tools/openapi-client')

@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
+import { createMemoryNetworks } from '@dock/testkit/src/host-agent/memory-networks.ts'
+import { createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { createAgent } from '../../apps/host-agent/src/agent.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
 import { withFaultPoints } from '../../apps/host-agent/src/fault-points.ts'
 import { createCredentialFile } from '../../apps/host-agent/src/link/credential-file.ts'
 import { keepLinked } from '../../apps/host-agent/src/link/keep-linked.ts'
-import { createMemoryNetworks } from '../../packages/testkit/src/host-agent/memory-networks.ts'
-import { createFakeDriver } from '../../packages/testkit/src/runtime/fake-driver.ts'
 
 const setting = (name: string): string => {
   const value = process.env[name]

@@ -36,7 +36,7 @@ const sources = execFileSync(
 )
   .trim()
   .split('\n')
-  .filter((path) => !/\.(test\.ts|sql|md|json|py)$/.test(path) && !path.startsWith('packages/testkit/'))
+  .filter((path) => !/\.(test\.ts|sql|md|json|py)$/.test(path))
   .filter((path) => !path.endsWith('/all-settings.ts'))
 
 it('is shown by README as it is', () => {

@@ -1,8 +1,8 @@
 /** Invariants checked after every command: model and system agree, nothing is left over, all counts are right. */
 import { canMoveDock, type DockCause, type DockState } from '@dock/contract'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { TestWorld } from '../../../packages/testkit/src/docks/dock-world.ts'
 import { isReady, type Model } from './model.ts'
 import type { System } from './system.ts'
 

@@ -1,4 +1,7 @@
 /** The system under test: real operations, sagas and database, with an in-memory host and a manual clock. */
+
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
@@ -16,8 +19,6 @@ import {
 } from '../../../apps/control-plane/src/modules/docks/index.ts'
 import { stopDueDocks } from '../../../apps/control-plane/src/modules/docks/stop/stop-dock.ts'
 import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
-import { createTestWorld, type TestWorld } from '../../../packages/testkit/src/docks/dock-world.ts'
-import { inventoryOf } from '../../../packages/testkit/src/docks/fake-host.ts'
 import { checkFakeHost } from './invariants.ts'
 import type { Calls, System } from './system.ts'
 
