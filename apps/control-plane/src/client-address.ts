@@ -1,6 +1,6 @@
 /** The client's address: the peer's, or the one that a trusted proxy reports in `X-Forwarded-For`. */
 import { BlockList, isIP } from 'node:net'
-import { unmapAddress } from '@dock/foundation'
+import { parseNetwork, unmapAddress } from '@dock/foundation'
 
 /** Returns the client's address, given the socket's peer and the raw `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | null) => string
@@ -18,19 +18,16 @@ const plain = (address: string): string => {
 
 /** True if the text is an IP address or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const kind = family(address)
-  if (!kind || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (kind === 'ipv4' ? 32 : 128))
+  return parseNetwork(text) !== undefined
 }
 
-const listOf = (networks: readonly string[]): BlockList => {
+/** Returns node's own list: it is asked for each request, and a network of IPv6 in it matches mapped IPv4 addresses. */
+const listOf = (texts: readonly string[]): BlockList => {
   const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    const kind = family(address)!
-    if (bits === undefined) list.addAddress(address, kind)
-    else list.addSubnet(address, Number(bits), kind)
+  for (const text of texts) {
+    const network = parseNetwork(text)
+    if (!network) throw new Error(`${text} is neither an IP address nor a network`)
+    list.addSubnet(network.address.toString(), network.bits, network.address.kind())
   }
   return list
 }

@@ -4,12 +4,22 @@ export { compileOnly } from './compile-only.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
 export { guardProcess, isStreamError, runDescribed } from './guard-process.ts'
 export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
+export {
+  type IpAddress,
+  type IpNetwork,
+  isInNetwork,
+  isSameAddress,
+  networkOf,
+  parseIp,
+  parseNetwork,
+  unmapAddress,
+  wideNetworkOf,
+} from './ip-address.ts'
 export { createJsonCounter } from './json-counter.ts'
 export { logConsole } from './log-console.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { listMailNotices } from './mail-notices.ts'
 export { mapAsync } from './map-async.ts'
-export { networkOf, unmapAddress, wideNetworkOf } from './network-of.ts'
 export {
   type Identity,
   makeOwnFolder,

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
+import { parseIp } from '@dock/foundation'
 
 /** Addresses of a name, or how the server fails. */
 export type NameAnswer = readonly string[] | 'silent' | 'failing'
@@ -15,18 +16,6 @@ export type NameServer = {
 
 const typeOf = { 4: 1, 6: 28 } as const
 const serverFailure = 2
-
-const groupsOf = (half: string): number[] =>
-  half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))
-
-const bytesOf = (address: string): Buffer => {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
-  // The URL parser writes every IPv6 address in hexadecimal, without a dotted tail.
-  const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const [head, tail] = [groupsOf(before), groupsOf(after ?? '')]
-  const groups = [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
-  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 255]))
-}
 
 const readQuestion = (query: Buffer): { name: string; type: number; end: number } => {
   const labels: string[] = []
@@ -52,7 +41,7 @@ const answerTo = (query: Buffer, end: number, type: number, answer: NameAnswer):
   const addresses = Array.isArray(answer) ? (answer as readonly string[]) : []
   const records = addresses
     .filter((address) => typeOf[isIP(address) as 4 | 6] === type)
-    .map((address) => recordOf(type, bytesOf(address)))
+    .map((address) => recordOf(type, Buffer.from(parseIp(address)!.toByteArray())))
   const head = Buffer.from(query.subarray(0, end))
   head.writeUInt16BE(0x8180 | (answer === 'failing' ? serverFailure : 0), 2)
   head.writeUInt16BE(records.length, 6)

@@ -4,7 +4,7 @@
  */
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectSecurely, type TLSSocket } from 'node:tls'
-import { isSameAddress } from './public-address.ts'
+import { isSameAddress } from '@dock/foundation'
 
 export class ConnectFailed extends Error {}
 

@@ -5,7 +5,8 @@
  */
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { createRangeTest, isPlainAddress, isSameAddress, toBits } from './public-address.ts'
+import { type IpNetwork, isSameAddress, parseIp, parseNetwork } from '@dock/foundation'
+import { isInAny, toNetwork } from './public-address.ts'
 
 export type OwnHosts = {
   /** True if the list has this host, for 443 or for this port. */
@@ -17,31 +18,39 @@ export type OwnHosts = {
 }
 
 /** What a listed name may lead to: addresses that only a private network has. */
-const privateUse = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
+const privateUse = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'].map(
+  toNetwork,
+)
 /** What no network and no name opens: this machine, the next router, clouds' metadata, and what carries IPv4 addresses. */
 const closed = [
-  ...[
-    '0.0.0.0/8',
-    '127.0.0.0/8',
-    '169.254.0.0/16',
-    '168.63.129.16/32',
-    '100.100.100.200/32',
-    '192.0.0.192/32',
-  ],
-  ...['224.0.0.0/4', '240.0.0.0/4', '::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32'],
-  ...['2002::/16', 'fd00:ec2::/32', 'fd20:ce::254/128', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-]
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '168.63.129.16/32',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2001::/32',
+  '2002::/16',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+].map(toNetwork)
 
-type Entry = { network: string } | { host: string; port: number | null }
+type Entry = { network: IpNetwork } | { host: string; port: number | null }
 
 /** Returns null if the text is neither a network nor a host with an optional port. */
 const parse = (text: string): Entry | null => {
-  const [address = '', bits, ...more] = text.split('/')
-  if (bits !== undefined) {
-    const most = isIP(address) === 4 ? 32 : 128
-    const isNetwork =
-      isPlainAddress(address) && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most
-    return isNetwork ? { network: text } : null
+  if (text.includes('/')) {
+    const network = parseNetwork(text)
+    return network ? { network } : null
   }
   const url = URL.parse(`https://${isIP(text) === 6 ? `[${text}]` : text}/`)
   if (url?.pathname !== '/' || url.username !== '' || /[@?#\s]/.test(text)) return null
@@ -58,18 +67,14 @@ const addressesOfMachine = (): string[] =>
 
 /** Throws an Error for an entry that is not valid. `listOwn` returns the addresses of this machine. */
 export function createOwnHosts(list: readonly string[], listOwn = addressesOfMachine): OwnHosts {
-  const networks: ((address: string) => boolean)[] = []
+  const networks: IpNetwork[] = []
   const exact: string[] = []
   const ports = new Map<string, Set<number>>()
-  const inRange = (cidr: string): ((address: string) => boolean) => {
-    const test = createRangeTest(cidr)
-    return (address) => test(toBits(address))
-  }
   for (const text of list) {
     const entry = parse(text)
     if (!entry) throw new Error(`${text} is neither a network nor a host`)
     if ('network' in entry) {
-      networks.push(inRange(entry.network))
+      networks.push(entry.network)
       continue
     }
     if (isIP(entry.host) !== 0) exact.push(entry.host)
@@ -77,17 +82,16 @@ export function createOwnHosts(list: readonly string[], listOwn = addressesOfMac
     if (entry.port !== null) known.add(entry.port)
     ports.set(entry.host, known)
   }
-  const privateTests = privateUse.map(inRange)
-  const closedTests = closed.map(inRange)
   return {
     names: (host, port) => ports.get(host)?.has(port) ?? false,
     hasNetworks: networks.length > 0,
-    allows: (address, isNamed) => {
-      if (!isPlainAddress(address)) return false
-      if (exact.some((each) => isSameAddress(each, address))) return true
-      if (closedTests.some((test) => test(address))) return false
-      if (listOwn().some((each) => isSameAddress(each, address))) return false
-      return [...networks, ...(isNamed ? privateTests : [])].some((test) => test(address))
+    allows: (text, isNamed) => {
+      const address = parseIp(text)
+      if (!address) return false
+      if (exact.some((each) => isSameAddress(each, text))) return true
+      if (isInAny(address, closed)) return false
+      if (listOwn().some((each) => isSameAddress(each, text))) return false
+      return isInAny(address, networks) || (isNamed && isInAny(address, privateUse))
     },
   }
 }

@@ -4,7 +4,7 @@
  * reachable, because no webhook receiver lives in it. Ranges of IPv6 that carry an IPv4 address are refused whole: the
  * address inside could be any.
  */
-import { isIP } from 'node:net'
+import { type IpAddress, type IpNetwork, isInNetwork, parseIp, parseNetwork } from '@dock/foundation'
 
 /** Range, purpose, source. */
 type Range = readonly [cidr: string, purpose: string, source: string]
@@ -58,73 +58,38 @@ const ipv6Ranges: readonly Range[] = [
 
 const ipv6Global = '2000::/3'
 
-export type Bits = { value: bigint; length: 32 | 128 }
-
-const joinGroups = (groups: readonly number[], bitsEach: bigint): bigint =>
-  groups.reduce((value, group) => (value << bitsEach) | BigInt(group), 0n)
-
-const ipv4Value = (address: string): bigint => joinGroups(address.split('.').map(Number), 8n)
-
-const ipv6Value = (address: string): bigint => {
-  const hexadecimal = address.replace(/\d+\.\d+\.\d+\.\d+$/, (tail) => {
-    const value = ipv4Value(tail)
-    return `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`
-  })
-  const [before = [], after] = hexadecimal
-    .split('::')
-    .map((half) => (half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))))
-  const zeros = after ? Array<number>(8 - before.length - after.length).fill(0) : []
-  return joinGroups([...before, ...zeros, ...(after ?? [])], 16n)
+/** Returns the network of a text that is known to be one. */
+export function toNetwork(cidr: string): IpNetwork {
+  const network = parseNetwork(cidr)
+  if (!network) throw new Error(`${cidr} is not a network`)
+  return network
 }
 
-/** Returns the bits of an address, which must be a plain one. */
-export function toBits(address: string): Bits {
-  return isIP(address) === 4
-    ? { value: ipv4Value(address), length: 32 }
-    : { value: ipv6Value(address), length: 128 }
+/** True if the address lies in one of the networks. */
+export function isInAny(address: IpAddress, networks: readonly IpNetwork[]): boolean {
+  return networks.some((network) => isInNetwork(address, network))
 }
 
-/** Returns a predicate: true if an address of the same length lies in the range. */
-export function createRangeTest(cidr: string): (bits: Bits) => boolean {
-  const [start = '', prefix = ''] = cidr.split('/')
-  const { value, length } = toBits(start)
-  const shift = BigInt(length - Number(prefix))
-  return (bits) => bits.length === length && bits.value >> shift === value >> shift
-}
+const special = [...ipv4Ranges, ...ipv6Ranges].map(([cidr]) => toNetwork(cidr))
+const global = toNetwork(ipv6Global)
+const loopback = ['127.0.0.0/8', '::1/128'].map(toNetwork)
 
-const specialTests = [...ipv4Ranges, ...ipv6Ranges].map(([cidr]) => createRangeTest(cidr))
-const isIpv6Global = createRangeTest(ipv6Global)
-const loopbackTests = ['127.0.0.0/8', '::1/128'].map(createRangeTest)
-
-/** ISATAP (RFC 5214) puts an IPv4 address behind these in the lower half of any address. */
-const isIsatap = ({ value }: Bits): boolean => {
-  const marker = (value >> 32n) & 0xffff_ffffn
-  return marker === 0x0000_5efen || marker === 0x0200_5efen
-}
-
-/** An address with a zone (`fe80::1%eth0`) only means something on one machine. */
-export function isPlainAddress(address: string): boolean {
-  return isIP(address) !== 0 && !address.includes('%')
+/** ISATAP (RFC 5214) puts an IPv4 address behind these two groups in the lower half of any address. */
+const isIsatap = (address: IpAddress): boolean => {
+  if (address.kind() !== 'ipv6') return false
+  const { parts } = address as Extract<IpAddress, { parts: number[] }>
+  return (parts[4] === 0 || parts[4] === 0x0200) && parts[5] === 0x5efe
 }
 
 /** True if the text is an IPv4 or IPv6 address that anybody on the internet may have. */
-export function isPublicAddress(address: string): boolean {
-  if (!isPlainAddress(address)) return false
-  const bits = toBits(address)
-  if (specialTests.some((isInRange) => isInRange(bits))) return false
-  return bits.length === 32 || (isIpv6Global(bits) && !isIsatap(bits))
+export function isPublicAddress(text: string): boolean {
+  const address = parseIp(text)
+  if (!address || isInAny(address, special)) return false
+  return address.kind() === 'ipv4' || (isInNetwork(address, global) && !isIsatap(address))
 }
 
 /** True for 127.0.0.0/8 and ::1, but not for an IPv6 address that carries a loopback address of IPv4. */
-export function isLoopbackAddress(address: string): boolean {
-  if (!isPlainAddress(address)) return false
-  const bits = toBits(address)
-  return loopbackTests.some((isInRange) => isInRange(bits))
-}
-
-/** True if both texts write the same address. */
-export function isSameAddress(one: string, other: string): boolean {
-  if (!isPlainAddress(one) || !isPlainAddress(other)) return false
-  const [a, b] = [toBits(one), toBits(other)]
-  return a.length === b.length && a.value === b.value
+export function isLoopbackAddress(text: string): boolean {
+  const address = parseIp(text)
+  return address !== undefined && isInAny(address, loopback)
 }

@@ -1,34 +1,27 @@
 /** IPv4 addresses and ranges as numbers. */
+import { parseNetwork } from '@dock/foundation'
 
 /** A range of addresses: the first one, and the number of leading bits that all have in common. */
 export type Cidr = { base: number; bits: number }
-
-/** Parses a dotted address into an unsigned number. Returns undefined if the text is not an address. */
-export function parseAddress(text: string): number | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4 || !parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255))
-    return undefined
-  return parts.reduce((sum, part) => sum * 256 + Number(part), 0)
-}
 
 /** Returns the address in dotted form. */
 export function formatAddress(address: number): string {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
 }
 
-const sizeOf = ({ bits }: Cidr): number => 2 ** (32 - bits)
+const sizeOf = ({ bits }: Pick<Cidr, 'bits'>): number => 2 ** (32 - bits)
 
 /**
  * Parses `a.b.c.d/n`, or an address as a range of one. Rounds the address down to the start of the range. Returns
  * undefined if the text is neither.
  */
 export function parseCidr(text: string): Cidr | undefined {
-  const [address = '', bitsText = '32', ...rest] = text.split('/')
-  const base = parseAddress(address)
-  const bits = Number(bitsText)
-  if (base === undefined || rest.length > 0 || !/^\d{1,2}$/.test(bitsText) || bits > 32) return undefined
-  const size = 2 ** (32 - bits)
-  return { base: Math.floor(base / size) * size, bits }
+  const network = parseNetwork(text)
+  if (network?.address.kind() !== 'ipv4') return undefined
+  const { address, bits } = network
+  const value = address.toByteArray().reduce((sum, byte) => sum * 256 + byte, 0)
+  const size = sizeOf({ bits })
+  return { base: Math.floor(value / size) * size, bits }
 }
 
 /** Returns the range as `a.b.c.d/n`. */
