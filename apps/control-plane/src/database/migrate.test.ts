@@ -1,11 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEmptyDatabase, dropDatabase } from '@dock/testkit'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holdInstanceLock } from './instance-lock.ts'
-import { migrate, migrationsFolder } from './migrate.ts'
+import { functionsFolder, includeLine, migrate, migrationsFolder } from './migrate.ts'
 
 let url: string
 let folder: string
@@ -20,18 +20,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const tableExists = async (name: string): Promise<boolean> => {
+const query = async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
-      name,
-    ])
-    return rows[0]?.found ?? false
+    return (await client.query<Row>(text, values)).rows
   } finally {
     await client.end()
   }
 }
+
+const tableExists = async (name: string): Promise<boolean> =>
+  (await query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]))[0]!.found
 
 describe('migrate', () => {
   it('applies each migration once', async () => {
@@ -46,16 +46,21 @@ describe('migrate', () => {
   })
 
   it('lets a migration take longer than the statement timeout', async () => {
-    const client = new pg.Client({ connectionString: url })
-    await client.connect()
-    try {
-      const { rows } = await client.query<{ name: string }>('select current_database() as name')
-      await client.query(`alter database "${rows[0]!.name}" set statement_timeout = 50`)
-    } finally {
-      await client.end()
-    }
+    const [database] = await query<{ name: string }>('select current_database() as name')
+    await query(`alter database "${database!.name}" set statement_timeout = 50`)
     await writeFile(join(folder, '997_slow.sql'), 'select pg_sleep(0.2)')
     expect(await migrate(url, folder)).toContain('997_slow.sql')
+  })
+
+  it('puts the current text of functions in place where a migration includes them', async () => {
+    await migrate(url)
+    const text = await readFile(join(functionsFolder, 'metering.sql'), 'utf8')
+    await query("create or replace function metering_day() returns date language sql as 'select null::date'")
+    const before = includeLine('metering.sql', 'an earlier text')
+    await writeFile(join(folder, '997_day.sql'), `create table tomorrow ();\n${before}\n`)
+    expect(await migrate(url, folder)).toEqual(['997_day.sql'])
+    expect(await query('select metering_day() is not null as set')).toEqual([{ set: true }])
+    expect(includeLine('metering.sql', text)).not.toBe(before)
   })
 
   it('refuses a database that is newer than the program', async () => {

@@ -1,7 +1,7 @@
 /**
  * Migrates the database to the program's version with numbered `.sql` files. Each file and its record are applied in
  * one transaction, by one process at a time. Applied files must not change: an edited file or a newer database is
- * refused.
+ * refused. SQL functions have one current text each, in functions/, which a migration includes by an {@link includeLine}.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -14,14 +14,44 @@ type Applied = { number: number; name: string; checksum: string }
 
 /** The migrations of this program. */
 export const migrationsFolder = join(import.meta.dirname, 'migrations')
+/** The current texts of the SQL functions. */
+export const functionsFolder = join(import.meta.dirname, 'functions')
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const include = /^-- include functions\/([a-z0-9-]+\.sql) [0-9a-f]+$/gm
+
+/**
+ * Returns the line of a migration that puts the functions of a file in place. It contains a digest of their text, so that
+ * each change of the file needs a new migration.
+ */
+export function includeLine(name: string, text: string): string {
+  return `-- include functions/${name} ${sha256(text).slice(0, 12)}`
+}
+
+/**
+ * Replaces each {@link includeLine} by the current text of its file. A new database gets that text from an earlier
+ * migration than the one made for it, when tables that it uses may not exist yet: PostgreSQL must not check it.
+ */
+const withFunctions = async (text: string): Promise<string> => {
+  const names = [...text.matchAll(include)].map((match) => match[1]!)
+  if (names.length === 0) return text
+  const files = await Promise.all(names.map((name) => readFile(join(functionsFolder, name), 'utf8')))
+  const unchecked = `set local check_function_bodies = off;\n${text}`
+  return unchecked.replaceAll(include, () => files.shift()!)
+}
 
 const readMigrations = async (folder: string): Promise<Migration[]> => {
   const names = (await readdir(folder)).filter((name) => /^\d{3}_[a-z0-9-_]+\.sql$/.test(name)).sort()
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(join(folder, name), 'utf8')
-      const checksum = createHash('sha256').update(sql).digest('hex')
-      return { number: Number(name.slice(0, 3)), name, sql, checksum }
+      const text = await readFile(join(folder, name), 'utf8')
+      return {
+        number: Number(name.slice(0, 3)),
+        name,
+        sql: await withFunctions(text),
+        checksum: sha256(text),
+      }
     }),
   )
 }

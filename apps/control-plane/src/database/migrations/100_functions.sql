@@ -1,0 +1,7 @@
+-- From here on, the text of each SQL function stands in functions/. A line as below puts its current text in place.
+-- include functions/copies.sql 1f2140853ca2
+-- include functions/live-changes.sql 6e7e533f0765
+-- include functions/metering.sql d76bb305ef93
+-- include functions/quota.sql 0476e619bb8d
+-- include functions/storage-counters.sql 74aaedb3dc3b
+-- include functions/wake-ups.sql fc1d9ed1ebda
