@@ -24,7 +24,7 @@ import { migrate } from './database/migrate.ts'
 import { createConnectionLimits, shareConnections } from './http/connection-limits.ts'
 import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
-import { HostRefused, HostUnreachable, LinkLost } from './modules/hosts/index.ts'
+import { HostRefused, HostUnreachable } from './modules/hosts/index.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 
@@ -66,7 +66,7 @@ const run = async (logger: Logger): Promise<void> => {
   logConsole(logger)
   guardProcess({
     logger,
-    streamErrors: [ServiceError, HostUnreachable, HostRefused, LinkLost],
+    streamErrors: [ServiceError, HostUnreachable, HostRefused],
     count: metrics.uncaught,
     leave: () => end(1),
   })

@@ -7,7 +7,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compileOnly, createLogger, guardProcess, logConsole } from '@dock/foundation'
-import { LinkLost } from '@dock/host-protocol'
+import { HostUnreachable } from '@dock/host-protocol'
 import { readAgentSettings } from './agent-settings.ts'
 import { awaitOrders } from './await-orders.ts'
 import { composeAgent } from './composition.ts'
@@ -32,7 +32,7 @@ const run = async (): Promise<void> => {
   const orders = awaitOrders(process)
   const broken = Promise.withResolvers<void>()
   logConsole(logger)
-  guardProcess({ logger, streamErrors: [AgentRefusal, LinkLost], leave: () => broken.resolve() })
+  guardProcess({ logger, streamErrors: [AgentRefusal, HostUnreachable], leave: () => broken.resolve() })
   // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()

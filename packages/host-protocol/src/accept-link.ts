@@ -1,6 +1,6 @@
 /**
  * The control plane's end of a link. The host opens the WebSocket, but on it the control plane is the HTTP/2 client.
- * Every call settles: with a response, or with {@link LinkLost} as soon as the socket is closed.
+ * Every call settles: with a response, or with {@link HostUnreachable} as soon as the socket is closed.
  */
 import {
   type ClientHttp2Session,
@@ -13,7 +13,7 @@ import {
 import { PassThrough, pipeline, type Readable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { type ConnectOptions, connectOverLink } from './connect-over-link.ts'
-import { LinkLost, LinkTimeout } from './link-errors.ts'
+import { HostUnreachable, LinkTimeout } from './link-errors.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
 import type { LinkSocket } from './link-socket.ts'
@@ -39,9 +39,9 @@ export type AgentLink = {
   request(method: string, path: string, options?: RequestOptions): Promise<AgentAnswer>
   /** Calls the agent and returns when the headers have arrived. The body is a stream with backpressure. */
   stream(method: string, path: string, options?: StreamOptions): Promise<AgentStream>
-  /** Opens a bidirectional byte stream to a Dock. Rejects with AgentRefusal if the agent refuses the connection. */
+  /** Opens a bidirectional byte stream to a Dock. Rejects with HostRefused if the agent refuses the connection. */
   connect(path: string, options?: ConnectOptions): Promise<LinkSocket>
-  /** Closes the link. Pending calls reject with LinkLost. `code` is the WebSocket close code. */
+  /** Closes the link. Pending calls reject with HostUnreachable. `code` is the WebSocket close code. */
   close(code?: number, reason?: string): void
   readonly isClosed: boolean
   /** Resolves when the link is closed for any reason. */
@@ -68,7 +68,7 @@ const open = (
   path: string,
   { body, signal }: StreamOptions,
 ): ClientHttp2Stream => {
-  if (session.destroyed || session.closed) throw new LinkLost()
+  if (session.destroyed || session.closed) throw new HostUnreachable()
   signal?.throwIfAborted()
   const headers: Record<string, string> = { ':method': method, ':path': path }
   if (body !== undefined) {
@@ -76,13 +76,13 @@ const open = (
   }
   const stream = session.request(headers, { endStream: body === undefined, ...(signal ? { signal } : {}) })
   // Node does not treat a reset with CANCEL as an error, so a reader would mistake the cut for the end of the body.
-  stream.on('aborted', () => stream.destroy(signal?.aborted ? undefined : new LinkLost()))
+  stream.on('aborted', () => stream.destroy(signal?.aborted ? undefined : new HostUnreachable()))
   stream.on('error', () => undefined)
   send(stream, body)
   return stream
 }
 
-/** Waits for the response headers. Rejects with LinkLost, or with the signal's reason. */
+/** Waits for the response headers. Rejects with HostUnreachable, or with the signal's reason. */
 const waitForHead = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<AgentStream> =>
   new Promise((resolve, reject) => {
     let failure: unknown
@@ -98,13 +98,16 @@ const waitForHead = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<A
     })
     stream.once('close', () => {
       if (signal?.aborted) reject(signal.reason)
-      else reject(failure instanceof LinkLost ? failure : new LinkLost(undefined, { cause: failure }))
+      else
+        reject(
+          failure instanceof HostUnreachable ? failure : new HostUnreachable(undefined, { cause: failure }),
+        )
     })
   })
 
 /**
  * Collects the complete response. Most calls are small, so this avoids the cost of a stream per call. Rejects with
- * LinkLost, LinkTimeout or the signal's reason.
+ * HostUnreachable, LinkTimeout or the signal's reason.
  */
 const readAnswer = (stream: ClientHttp2Stream, { signal, timeoutMs }: RequestOptions): Promise<AgentAnswer> =>
   new Promise((resolve, reject) => {
@@ -123,7 +126,8 @@ const readAnswer = (stream: ClientHttp2Stream, { signal, timeoutMs }: RequestOpt
     })
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > answerBytesMax) cancel(new LinkLost(`the host's response exceeds ${answerBytesMax} bytes`))
+      if (size > answerBytesMax)
+        cancel(new HostUnreachable(`the host's response exceeds ${answerBytesMax} bytes`))
       else chunks.push(chunk)
     })
     stream.once('end', () => {
@@ -139,7 +143,10 @@ const readAnswer = (stream: ClientHttp2Stream, { signal, timeoutMs }: RequestOpt
     stream.once('close', () => {
       clearTimeout(timer)
       if (signal?.aborted) reject(signal.reason)
-      else reject(failure instanceof LinkLost ? failure : new LinkLost(undefined, { cause: failure }))
+      else
+        reject(
+          failure instanceof HostUnreachable ? failure : new HostUnreachable(undefined, { cause: failure }),
+        )
     })
   })
 
@@ -161,7 +168,7 @@ export function acceptLink(socket: WebSocket, times?: LivenessTimes): AgentLink 
   const end = (): void => {
     if (isClosed) return
     isClosed = true
-    session.destroy(new LinkLost())
+    session.destroy(new HostUnreachable())
     socket.terminate()
     resolveClosed()
   }

@@ -1,7 +1,7 @@
 /** Typed calls from the control plane to an agent. */
 import type * as z from 'zod'
 import type { AgentLink } from './accept-link.ts'
-import { AgentRefusal } from './link-errors.ts'
+import { HostRefused } from './link-errors.ts'
 import { refusalOf } from './refusal-of.ts'
 
 /** `method` defaults to POST. */
@@ -13,7 +13,7 @@ export type CallOptions = {
 
 /**
  * Calls the agent, and validates the request and the response. Sends no body if `requestSchema` is null. Throws
- * AgentRefusal if the agent refused, or if its response does not match the schema (code `failed`); LinkLost if the link
+ * HostRefused if the agent refused, or if its response does not match the schema (code `failed`); HostUnreachable if the link
  * broke; LinkTimeout if `timeoutMs` elapsed.
  */
 export async function callAgent<Request extends z.ZodType, Response extends z.ZodType>(
@@ -32,7 +32,7 @@ export async function callAgent<Request extends z.ZodType, Response extends z.Zo
   if (answer.status < 200 || answer.status > 299) throw refusalOf(answer.status, answer.body.toString('utf8'))
   const parsed = responseSchema.safeParse(jsonOrUndefined(answer.json))
   if (!parsed.success) {
-    throw new AgentRefusal('failed', `the host's response to ${path} is not in the protocol`, answer.status)
+    throw new HostRefused('failed', `the host's response to ${path} is not in the protocol`)
   }
   return parsed.data
 }

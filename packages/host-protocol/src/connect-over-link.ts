@@ -1,7 +1,7 @@
 /** Opens a connection to a Dock over a link, with an extended CONNECT (RFC 8441) for bidirectional bytes. */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import { ticketHeader } from './dial-back.ts'
-import { LinkLost } from './link-errors.ts'
+import { HostUnreachable } from './link-errors.ts'
 import { connectProtocol } from './link-settings.ts'
 import { LinkSocket } from './link-socket.ts'
 import { refusalOf } from './refusal-of.ts'
@@ -24,7 +24,7 @@ const readRefusal = async (socket: LinkSocket): Promise<string> => {
 export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string; first?: Buffer }
 
 /**
- * Returns once the agent has accepted the connection. Throws AgentRefusal if the agent refused it, LinkLost if the link
+ * Returns once the agent has accepted the connection. Throws HostRefused if the agent refused it, HostUnreachable if the link
  * broke, or the signal's reason.
  */
 export async function connectOverLink(
@@ -32,7 +32,7 @@ export async function connectOverLink(
   path: string,
   { signal, ticket, first }: ConnectOptions = {},
 ): Promise<LinkSocket> {
-  if (session.destroyed || session.closed) throw new LinkLost()
+  if (session.destroyed || session.closed) throw new HostUnreachable()
   signal?.throwIfAborted()
   const stream = session.request(
     {
@@ -46,9 +46,9 @@ export async function connectOverLink(
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   stream.once('response', (headers: IncomingHttpHeaders) => resolve(Number(headers[':status'])))
   socket.once('error', (error) =>
-    reject(error instanceof LinkLost ? error : new LinkLost(undefined, { cause: error })),
+    reject(error instanceof HostUnreachable ? error : new HostUnreachable(undefined, { cause: error })),
   )
-  socket.once('close', () => reject(new LinkLost()))
+  socket.once('close', () => reject(new HostUnreachable()))
   const abort = (): void => {
     socket.destroy()
     reject(signal?.reason)

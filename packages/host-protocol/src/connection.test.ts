@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { type AgentLink, acceptLink } from './accept-link.ts'
 import { dialLink } from './dial-link.ts'
-import { AgentRefusal, LinkLost } from './link-errors.ts'
+import { HostRefused, HostUnreachable } from './link-errors.ts'
 import type { ConnectHandler } from './serve-connection.ts'
 
 let server: Server
@@ -72,15 +72,15 @@ test('keeps bytes for a late reader, even after the connection ended', async () 
   expect(await textOf(socket)).toBe('early')
 })
 
-test('a refusal becomes AgentRefusal, and a handler that throws becomes LinkLost', async () => {
+test('a refusal becomes HostRefused, and a handler that throws becomes HostUnreachable', async () => {
   const { link } = await linked(async ({ target, refuse }) => {
     if (target.pathname === '/throws') throw new Error('broken')
     refuse(409, { code: 'busy', message: 'four are open' })
   })
   const refused = await link.connect('/').catch((error) => error)
-  expect(refused).toBeInstanceOf(AgentRefusal)
-  expect(refused).toMatchObject({ code: 'busy', message: 'four are open', status: 409 })
-  await expect(link.connect('/throws')).rejects.toBeInstanceOf(LinkLost)
+  expect(refused).toBeInstanceOf(HostRefused)
+  expect(refused).toMatchObject({ code: 'busy', message: 'four are open' })
+  await expect(link.connect('/throws')).rejects.toBeInstanceOf(HostUnreachable)
   expect((await link.request('GET', '/')).status).toBe(200)
 })
 
@@ -130,9 +130,9 @@ test('destroying the socket notifies the agent, and a broken link is an error in
   const failed = new Promise((resolve) => second.once('error', resolve))
   second.resume()
   cut()
-  expect(await failed).toBeInstanceOf(LinkLost)
+  expect(await failed).toBeInstanceOf(HostUnreachable)
   await left.promise
-  await expect(link.connect('/')).rejects.toBeInstanceOf(LinkLost)
+  await expect(link.connect('/')).rejects.toBeInstanceOf(HostUnreachable)
 })
 
 test('a signal aborts the wait for an agent that does not respond', async () => {

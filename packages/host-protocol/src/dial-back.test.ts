@@ -10,7 +10,7 @@ import { WebSocketServer } from 'ws'
 import { type AgentLink, acceptLink } from './accept-link.ts'
 import { bindArrived, createDialBackDoor, dialBackPath, dialBackProtocol } from './dial-back.ts'
 import { dialLink } from './dial-link.ts'
-import { LinkLost } from './link-errors.ts'
+import { HostUnreachable } from './link-errors.ts'
 import type { IncomingConnection } from './serve-connection.ts'
 
 let server: Server
@@ -104,7 +104,7 @@ describe.each([
     const { socket, agent, asked } = await open()
     socket?.destroy()
     await Promise.all([closed(agent), closed(asked)])
-    expect(asked.errored).toBeInstanceOf(LinkLost)
+    expect(asked.errored).toBeInstanceOf(HostUnreachable)
   })
 
   test('if dialling back fails, the bytes go over the link', async () => {

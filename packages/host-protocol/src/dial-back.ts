@@ -9,7 +9,7 @@ import { request as requestSecurely } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { dialledAddress, refuseSocket } from '@dock/foundation'
-import { LinkLost } from './link-errors.ts'
+import { HostUnreachable } from './link-errors.ts'
 import { connectProtocol } from './link-settings.ts'
 
 /** The path at which the control plane accepts dial-backs. The upgrade's protocol is `dock-stream`. */
@@ -104,7 +104,7 @@ const endRequestWith = (socket: Duplex, asked: Duplex): void => {
   socket.on('error', () => undefined)
   socket.once('close', () => {
     if (socket.errored || !socket.readableEnded || !socket.writableFinished)
-      asked.destroy(new LinkLost('the dial-back connection broke'))
+      asked.destroy(new HostUnreachable('the dial-back connection broke'))
     else asked.end()
   })
   asked.resume()

@@ -4,7 +4,7 @@
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Duplex } from 'node:stream'
-import { LinkLost } from './link-errors.ts'
+import { HostUnreachable } from './link-errors.ts'
 
 /** Bytes buffered for a slow reader, in addition to the HTTP/2 window. */
 const heldBytes = 64 * 1024
@@ -36,7 +36,7 @@ export class LinkSocket extends Duplex {
     stream.on('error', () => undefined)
     stream.once('close', () => {
       // The stream was cut: the reader must not mistake this for the end.
-      if (!ended) this.destroy(new LinkLost('the connection to the Dock broke'))
+      if (!ended) this.destroy(new HostUnreachable('the connection to the Dock broke'))
       else if (this.readableEnded) this.destroy()
       else this.once('end', () => this.destroy())
     })

@@ -14,7 +14,7 @@ import * as z from 'zod'
 import { type AgentLink, acceptLink } from './accept-link.ts'
 import { callAgent } from './call-agent.ts'
 import { type DialEnd, dialLink, type LinkChannel } from './dial-link.ts'
-import { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
+import { HostRefused, HostUnreachable, LinkTimeout } from './link-errors.ts'
 import type { LivenessTimes } from './link-liveness.ts'
 import { type LinkHandler, serveLink } from './serve-link.ts'
 
@@ -117,11 +117,11 @@ test('small calls carry bodies and statuses, and the link carries the ids of hos
   const sent = z.strictObject({ n: z.number() })
   expect(await callAgent(link, '/echo', sent, echo, { n: 7 })).toEqual({ path: '/echo', body: { n: 7 } })
   const refused = await callAgent(link, '/refuse', sent, echo, { n: 7 }).catch((error) => error)
-  expect(refused).toBeInstanceOf(AgentRefusal)
-  expect(refused).toMatchObject({ code: 'busy', message: 'wait', status: 409 })
+  expect(refused).toBeInstanceOf(HostRefused)
+  expect(refused).toMatchObject({ code: 'busy', message: 'wait' })
   await expect(callAgent(link, '/nonsense', sent, echo, { n: 7 })).rejects.toMatchObject({ code: 'failed' })
   await expect(callAgent(link, '/x', sent, sent, { n: 7 })).rejects.toMatchObject({ code: 'failed' })
-  await expect(link.request('GET', '/throws')).rejects.toBeInstanceOf(LinkLost)
+  await expect(link.request('GET', '/throws')).rejects.toBeInstanceOf(HostUnreachable)
   expect((await link.request('GET', '/still-there')).status).toBe(200)
 })
 
@@ -315,11 +315,11 @@ test('a broken socket rejects pending calls and streams, and the agent dials aga
     told = true
   })
   raw.destroy()
-  for (const outcome of await Promise.all(calls)) expect(outcome).toBeInstanceOf(LinkLost)
-  expect(await streamEnd).toBeInstanceOf(LinkLost)
+  for (const outcome of await Promise.all(calls)) expect(outcome).toBeInstanceOf(HostUnreachable)
+  expect(await streamEnd).toBeInstanceOf(HostUnreachable)
   await link.closed
   expect([told, link.isClosed]).toEqual([true, true])
-  await expect(link.request('GET', '/now')).rejects.toBeInstanceOf(LinkLost)
+  await expect(link.request('GET', '/now')).rejects.toBeInstanceOf(HostUnreachable)
   await expect.poll(() => aborts).toBe(21)
 
   const next = await arrival(1)
@@ -337,7 +337,7 @@ test('a link whose peer falls silent is closed, and the agent dials again', asyn
   const { link, raw } = await arrival(0)
   await link.request('GET', '/')
   raw.pause()
-  await expect(link.request('GET', '/lost')).rejects.toBeInstanceOf(LinkLost)
+  await expect(link.request('GET', '/lost')).rejects.toBeInstanceOf(HostUnreachable)
   const next = await arrival(1)
   expect((await next.link.request('GET', '/')).status).toBe(200)
 })

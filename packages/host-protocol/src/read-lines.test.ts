@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { AgentRefusal, LinkLost } from './link-errors.ts'
+import { HostRefused, HostUnreachable } from './link-errors.ts'
 import { readLines } from './read-lines.ts'
 
 const item = z.strictObject({ name: z.string() })
@@ -22,9 +22,9 @@ it.each([1, 3, 7, 1_000])('reads every item, in pieces of %i bytes', async (leng
 })
 
 it.each([lines, lines.slice(0, -1), `${lines}{"end"`, ''])('rejects a truncated list', async (text) => {
-  await expect(read(inPieces(text, 5))).rejects.toThrow(LinkLost)
+  await expect(read(inPieces(text, 5))).rejects.toThrow(HostUnreachable)
 })
 
 it('refuses items that do not match the schema', async () => {
-  await expect(read(inPieces(`${lines}{"other":1}\n{"end":true}\n`, 9))).rejects.toThrow(AgentRefusal)
+  await expect(read(inPieces(`${lines}{"other":1}\n{"end":true}\n`, 9))).rejects.toThrow(HostRefused)
 })

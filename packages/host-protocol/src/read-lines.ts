@@ -2,25 +2,25 @@
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import { lastLine } from './capture-messages.ts'
-import { AgentRefusal, LinkLost } from './link-errors.ts'
+import { HostRefused, HostUnreachable } from './link-errors.ts'
 import { LineTooLong, splitLines } from './split-lines.ts'
 
 /** Fits the longest line: a file whose path has the maximum length, with every character escaped. */
 const lineBytesMax = 64 * 1024
-const notInProtocol = (): AgentRefusal =>
-  new AgentRefusal('failed', "a line of the host's list is not in the protocol", 200)
+const notInProtocol = (): HostRefused =>
+  new HostRefused('failed', "a line of the host's list is not in the protocol")
 
 const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch (error) {
-    throw new LinkLost("the host's list is truncated", { cause: error })
+    throw new HostUnreachable("the host's list is truncated", { cause: error })
   }
 }
 
 /**
- * Yields the validated items of a list in batches, as they arrive. Throws {@link LinkLost} if the list is truncated,
- * AgentRefusal if a line does not match `item`.
+ * Yields the validated items of a list in batches, as they arrive. Throws {@link HostUnreachable} if the list is truncated,
+ * HostRefused if a line does not match `item`.
  */
 export async function* readLines<Item extends z.ZodType>(
   stream: Readable,
@@ -46,5 +46,5 @@ export async function* readLines<Item extends z.ZodType>(
   } finally {
     stream.destroy()
   }
-  throw new LinkLost("the host's list is truncated")
+  throw new HostUnreachable("the host's list is truncated")
 }

@@ -1,9 +1,9 @@
 /** Parses an agent's unsuccessful response. */
-import { AgentRefusal } from './link-errors.ts'
+import { HostRefused } from './link-errors.ts'
 import { agentError } from './messages.ts'
 
-/** Returns an {@link AgentRefusal} for a response that is not 2xx. An unreadable body yields the code `failed`. */
-export function refusalOf(status: number, body: string): AgentRefusal {
+/** Returns an {@link HostRefused} for a response that is not 2xx. An unreadable body yields the code `failed`. */
+export function refusalOf(status: number, body: string): HostRefused {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -12,6 +12,6 @@ export function refusalOf(status: number, body: string): AgentRefusal {
   }
   const refusal = agentError.safeParse(parsed)
   return refusal.success
-    ? new AgentRefusal(refusal.data.code, refusal.data.message, status)
-    : new AgentRefusal('failed', `the host responded with status ${status}`, status)
+    ? new HostRefused(refusal.data.code, refusal.data.message)
+    : new HostRefused('failed', `the host responded with status ${status}`)
 }

@@ -1,7 +1,6 @@
 /** Requests to a host's agent whose response is a stream. */
 import { type AgentLink, type AgentStream, refusalOf, type StreamOptions } from '@dock/host-protocol'
 import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
-import { translateFailure } from './translate-failure.ts'
 
 /** Sends a request and returns the open response. Throws HostRefused or HostUnreachable. */
 export type Ask = (
@@ -13,13 +12,10 @@ export type Ask = (
 
 /** Returns a function that sends requests over the host's link. `link` throws HostUnreachable if there is none. */
 export function createHostRequests(link: (hostId: string) => AgentLink): Ask {
-  return (hostId, method, path, options) =>
-    translateFailure(
-      (async () => {
-        const answer = await link(hostId).stream(method, path, options)
-        if (answer.status === 200) return answer
-        // A refusal that is too long is treated like an unreadable one.
-        throw refusalOf(answer.status, (await readAtMost(answer.stream, shortBodyBytesMax)) ?? '')
-      })(),
-    )
+  return async (hostId, method, path, options) => {
+    const answer = await link(hostId).stream(method, path, options)
+    if (answer.status === 200) return answer
+    // A refusal that is too long is treated like an unreadable one.
+    throw refusalOf(answer.status, (await readAtMost(answer.stream, shortBodyBytesMax)) ?? '')
+  }
 }

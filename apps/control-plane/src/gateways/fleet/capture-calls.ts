@@ -20,7 +20,6 @@ import { type HostGateway, HostRefused } from '../../modules/hosts/index.ts'
 import { createHostRequests } from './ask-host.ts'
 import { createDiskCalls } from './disk-calls.ts'
 import { readAtMost } from './read-at-most.ts'
-import { translateStreamFailure } from './translate-failure.ts'
 
 type CaptureCalls = Pick<
   HostGateway,
@@ -70,12 +69,12 @@ export function createCaptureCalls(link: (hostId: string, channel: LinkChannel) 
   return {
     async *listCaptures(hostId, signal) {
       const { stream } = await ask(hostId, 'GET', '/captures', { signal })
-      for await (const pages of translateStreamFailure(readLines(stream, capturePage)))
+      for await (const pages of readLines(stream, capturePage))
         for (const { captures } of pages) yield captures
     },
     async *listCaptureFiles(hostId, captureId) {
       const { stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/tree`)
-      yield* translateStreamFailure(readLines(stream, captureFile))
+      yield* readLines(stream, captureFile)
     },
     listCaptureFolder: async (hostId, captureId, { path, limit, cursor }) =>
       readPage(hostId, `/captures/${captureId}/folder`, { path, limit: String(limit), cursor }, diskFolder),

@@ -7,7 +7,6 @@ import * as z from 'zod'
 import { diskBytesOf, HostRefused } from '../../modules/hosts/index.ts'
 import type { Ask } from './ask-host.ts'
 import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
-import { translateStreamFailure } from './translate-failure.ts'
 
 const headEnd = '\n'
 const diskBytesMax = diskBytesOf(limits.diskGiB.max)
@@ -52,13 +51,13 @@ export function createDiskCalls(ask: Ask): DiskCalls {
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { body: { keys } })
       const list = createChunkList()
-      const lines = translateStreamFailure(readLines(stream, z.union([namedChunk, namedDisk])))
+      const lines = readLines(stream, z.union([namedChunk, namedDisk]))
       for await (const some of lines) for (const line of some) list.add(line)
       return list.named
     },
     sealChunks: async (hostId, path, keys, wanted) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { body: { keys, wanted } })
-      return translateStreamFailure(stream as AsyncIterable<Uint8Array>)
+      return stream as AsyncIterable<Uint8Array>
     },
     send: async (hostId, path, head, frames) => {
       let failure: unknown

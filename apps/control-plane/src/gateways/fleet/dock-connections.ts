@@ -22,7 +22,6 @@ import {
 import * as z from 'zod'
 import type { HostConnections, RemoteProcess } from '../../modules/hosts/index.ts'
 import { createRemoteProcess } from './remote-process.ts'
-import { translateFailure } from './translate-failure.ts'
 
 const openTimeoutMs = 30_000
 const controlTimeoutMs = 10_000
@@ -44,7 +43,7 @@ export function createDockConnections(
     const timer = setTimeout(() => waiting.abort(new LinkTimeout(openTimeoutMs)), openTimeoutMs)
     const options = { ...more, signal: waiting.signal }
     const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, options)
-    return translateFailure(connected).finally(() => clearTimeout(timer))
+    return connected.finally(() => clearTimeout(timer))
   }
 
   /** Like {@link connect}. The agent may dial back, and the bytes then bypass the link. */
@@ -79,9 +78,7 @@ export function createDockConnections(
     resizeTerminal: async (hostId, dockId, terminalId, size) => {
       const path = `/docks/${dockId}/terminals/${terminalId}/resize`
       const options = { timeoutMs: controlTimeoutMs }
-      await translateFailure(
-        callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options),
-      )
+      await callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options)
     },
     openProcess: async (hostId, dockId, { env = {}, waitsForOutputs, ...request }) => {
       const id = newUuid()
@@ -94,9 +91,7 @@ export function createDockConnections(
       const post = async <Body extends z.ZodType>(verb: string, schema: Body, body: z.input<Body>) => {
         const options = { timeoutMs: controlTimeoutMs }
         const answer = z.looseObject({})
-        await translateFailure(
-          callAgent(link(hostId, 'bulk'), `${path}/${verb}`, schema, answer, body, options),
-        )
+        await callAgent(link(hostId, 'bulk'), `${path}/${verb}`, schema, answer, body, options)
       }
       const calls: Pick<RemoteProcess, 'resize' | 'signal'> = {
         resize: (size) => post('resize', terminalSize, size),

@@ -36,7 +36,6 @@ import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/
 import { createCaptureCalls } from './capture-calls.ts'
 import { createDockConnections } from './dock-connections.ts'
 import { createKeptProcessCalls } from './kept-process-calls.ts'
-import { translateFailure } from './translate-failure.ts'
 
 const startTimeoutMs = 120_000
 const captureTimeoutMs = 300_000
@@ -76,7 +75,7 @@ export function createFleetGateway(
     answer: A,
     body: z.input<Q> | undefined,
     options: CallOptions & { timeoutMs: number },
-  ): Promise<z.output<A>> => translateFailure(callAgent(link(hostId), path, request, answer, body, options))
+  ): Promise<z.output<A>> => callAgent(link(hostId), path, request, answer, body, options)
   /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
   const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {

@@ -17,7 +17,6 @@ import type { HostKeptProcesses, KeptPlace } from '../../modules/hosts/index.ts'
 import { HostRefused } from '../../modules/hosts/index.ts'
 import { createHostRequests } from './ask-host.ts'
 import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
-import { translateFailure } from './translate-failure.ts'
 
 const timeoutMs = 60_000
 const empty = z.looseObject({})
@@ -33,22 +32,18 @@ export function createKeptProcessCalls(
   const askInBulk = createHostRequests((hostId) => link(hostId, 'bulk'))
   const post = async <Q extends z.ZodType>(place: KeptPlace, verb: string, schema: Q, body: z.input<Q>) => {
     const path = `${pathOf(place)}/${verb}`
-    await translateFailure(callAgent(link(place.hostId, 'control'), path, schema, empty, body, { timeoutMs }))
+    await callAgent(link(place.hostId, 'control'), path, schema, empty, body, { timeoutMs })
   }
   const get = async <A extends z.ZodType>(hostId: string, path: string, answer: A, ms = 0) =>
-    translateFailure(
-      callAgent(link(hostId, 'control'), path, null, answer, undefined, {
-        method: 'GET',
-        timeoutMs: timeoutMs + ms,
-      }),
-    )
+    callAgent(link(hostId, 'control'), path, null, answer, undefined, {
+      method: 'GET',
+      timeoutMs: timeoutMs + ms,
+    })
   return {
     startKept: async (hostId, dockId, request) =>
-      translateFailure(
-        callAgent(link(hostId, 'control'), `/docks/${dockId}/kept`, startKeptProcess, keptProcess, request, {
-          timeoutMs,
-        }),
-      ),
+      callAgent(link(hostId, 'control'), `/docks/${dockId}/kept`, startKeptProcess, keptProcess, request, {
+        timeoutMs,
+      }),
     listKept: async (hostId, dockId) => (await get(hostId, `/docks/${dockId}/kept`, keptProcesses)).processes,
     readKept: (place) => get(place.hostId, pathOf(place), keptProcess),
     waitForKept: (place, ms) => get(place.hostId, `${pathOf(place)}/wait?ms=${ms}`, keptProcess, ms),

@@ -7,7 +7,6 @@ import { finished, Readable, Writable } from 'node:stream'
 import { type Precedence, throttleReading } from '@dock/foundation'
 import { encodeFrame, FrameReader, type ProcessEnd, processEnd, writeFrame } from '@dock/host-protocol'
 import { HostUnreachable, type RemoteProcess } from '../../modules/hosts/index.ts'
-import { toHostFailure } from './translate-failure.ts'
 
 /** Bytes that each output holds for its reader. */
 const heldBytes = 64 * 1024
@@ -50,11 +49,9 @@ export function createRemoteProcess(
   const { promise: exited, resolve, reject } = Promise.withResolvers<ProcessEnd>()
   exited.catch(() => undefined)
   let end: ProcessEnd | undefined
-  const fail = (error: unknown): void => {
-    const failure = toHostFailure(error)
+  const fail = (failure: HostUnreachable): void => {
     reject(failure)
-    const cause = failure instanceof Error ? failure : new Error(String(failure))
-    for (const stream of [outputs.stdout, outputs.stderr, stdin]) stream.destroy(cause)
+    for (const stream of [outputs.stdout, outputs.stderr, stdin]) stream.destroy(failure)
     socket.destroy()
   }
   const succeed = async (told: ProcessEnd): Promise<void> => {
@@ -100,7 +97,7 @@ export function createRemoteProcess(
   socket.on('error', () => undefined)
   const lose = (): void => {
     if (end) return
-    const cause = toHostFailure(socket.errored)
+    const cause = socket.errored
     fail(
       cause instanceof HostUnreachable
         ? cause

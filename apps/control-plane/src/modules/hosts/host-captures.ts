@@ -3,9 +3,10 @@
  * on request. They are compared with the database in batches of limited size.
  */
 import type { Clock, Logger } from '@dock/foundation'
+import { HostUnreachable } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import type { DockReactions } from './dock-reactions.ts'
-import { type HostGateway, HostUnreachable } from './host-gateway.ts'
+import type { HostGateway } from './host-gateway.ts'
 import { listUnkeptCaptures } from './host-store.ts'
 
 /** Maximum length of a host's list. No honest host keeps more, and this limits the memory that a hostile one can use. */

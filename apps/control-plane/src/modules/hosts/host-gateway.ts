@@ -1,6 +1,5 @@
 /** The commands that the control plane sends to host agents. The fleet gateway implements this interface. */
 import type {
-  AgentErrorCode,
   ByteRange,
   CaptureDock,
   Captured,
@@ -127,21 +126,3 @@ export type HostGateway = HostConnections &
       frames: AsyncIterable<Uint8Array>,
     ): Promise<Captured>
   }
-
-/** The link broke during the call. The command may or may not have run. */
-export class HostUnreachable extends Error {
-  override readonly name = 'HostUnreachable'
-}
-
-/** The host is not connected. The command was never sent. */
-export class HostNotLinked extends HostUnreachable {}
-
-/** The host agent refused the command, or the command failed. */
-export class HostRefused extends Error {
-  override readonly name = 'HostRefused'
-  readonly code: AgentErrorCode
-  constructor(code: AgentErrorCode, message: string) {
-    super(message)
-    this.code = code
-  }
-}

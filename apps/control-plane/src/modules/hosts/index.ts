@@ -25,7 +25,9 @@ export type {
 export {
   clonedRepositories,
   diskBytesOf,
-  LinkLost,
+  HostNotLinked,
+  HostRefused,
+  HostUnreachable,
   parseByteRange,
   placeByteRange,
   setupOutcome,
@@ -46,7 +48,7 @@ export type {
   TerminalSize,
 } from './host-connections.ts'
 export type { HostEvents } from './host-events.ts'
-export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
+export type { HostGateway } from './host-gateway.ts'
 export type { HostKeptProcesses, KeptOutputStream, KeptPlace } from './host-kept-processes.ts'
 export {
   endHostOrder,

@@ -4,9 +4,10 @@
  * are destroyed.
  */
 import type { Clock, Logger } from '@dock/foundation'
+import { HostRefused } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { eraseQuarantined } from './erase-quarantined.ts'
-import { type HostGateway, HostRefused } from './host-gateway.ts'
+import type { HostGateway } from './host-gateway.ts'
 import {
   captureIdOf,
   commandGenerationOf,

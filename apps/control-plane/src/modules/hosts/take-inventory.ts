@@ -4,11 +4,12 @@
  */
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
 import type { HostEvent, KeepWarmPool, WarmSandbox } from '@dock/host-protocol'
+import { HostNotLinked, HostRefused } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { judgeCaptures, readCaptures } from './host-captures.ts'
-import { type HostGateway, HostNotLinked, HostRefused } from './host-gateway.ts'
+import type { HostGateway } from './host-gateway.ts'
 import {
   endHostOrder,
   type HostOrder,
