@@ -23,6 +23,41 @@ it('have links that lead to files', () => {
   expect(broken).toEqual([])
 })
 
+describe('decisions', () => {
+  const pages = files.filter((path) => /^docs\/decisions\/\d/.test(path))
+  const numbers = new Set(pages.map((path) => Number(/\/(\d+)-/.exec(path)![1])))
+  /** Comments of migrations name the earlier numbers: the database keeps their checksums, so they can never change. */
+  const isProse = (path: string): boolean =>
+    /\.(ts|tsx|mjs|cjs|pl|sh|py|md|sql)$/.test(path) &&
+    !path.includes('/migrations/') &&
+    path !== 'docs/map-of-moves.md'
+  const referencesTo = (text: string): number[] =>
+    [...text.matchAll(/\bdecisions?[\s*#/]+\[?(\d{3})\b/gi)].map((match) => Number(match[1]))
+
+  it('are found by their numbers, wherever a file refers to one', () => {
+    const broken = files
+      .filter((path) => isProse(path) || path.startsWith('script/'))
+      .flatMap((path) =>
+        referencesTo(read(path))
+          .filter((number) => !numbers.has(number))
+          .map((number) => `${path}: decision ${number}`),
+      )
+    expect(broken).toEqual([])
+    expect(referencesTo('(decision 001), [decisions 002](x), Decision\n * 999')).toEqual([1, 2, 999])
+  })
+
+  it('are all in the index, each with its title', () => {
+    const index = read('docs/decisions/README.md')
+    const lines = pages.map((path) => `- [${/^# (.*)$/m.exec(read(path))![1]}](${path.split('/').at(-1)})`)
+    expect(lines.filter((line) => !index.includes(line))).toEqual([])
+  })
+
+  it('have at most 300 words each', () => {
+    const long = pages.filter((path) => read(path).trim().split(/\s+/).length > 300)
+    expect(long).toEqual([])
+  })
+})
+
 const topFolders = new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]!))
 /** Folders that documents name without the path that leads to them. */
 const shortFolders = new Set(['modules', 'gateways'])

@@ -1,5 +1,5 @@
 /**
- * A table is written by its owner only (decision 081). The owners are the table "Who writes which table" of
+ * A table is written by its owner only (decision 007). The owners are the table "Who writes which table" of
  * docs/architecture.md, and nothing else.
  */
 import { globSync, readFileSync } from 'node:fs'

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import Eleventy from '@11ty/eleventy'
-import { type Group, guideGroups, linksIn } from './guides.ts'
+import { type Group, guideGroups } from './guides.ts'
 import { html } from './html.ts'
 import { type Assets, layout, type Page } from './layout.ts'
 import { createMarkdown } from './markdown.ts'
@@ -38,7 +38,8 @@ const renderPages = async (virtual: ReadonlyMap<string, string>): Promise<Page[]
   })
   const rendered: { url: string; content: string }[] = await site.toJSON()
   return rendered.map(({ url, content }) => ({
-    url: `/docs${url}`,
+    // The README of a folder is the page of that folder, as on GitHub.
+    url: `/docs${url.replace(/\/README\/$/, '/')}`,
     content,
     title: (/<h1[^>]*>(.*?)<\/h1>/s.exec(content)?.[1] ?? 'Dock').replaceAll(/<[^>]+>/g, ''),
   }))
@@ -76,18 +77,6 @@ const build = async (folder: string): Promise<void> => {
         'Isolated Linux machines on demand. What you can do with them, how to call them, and how to run them.',
         groups,
       ),
-    ],
-    [
-      'decisions/index.html',
-      listPage('Decisions', 'What was decided, and why.', [
-        { title: '', links: linksIn(root, 'decisions/*.md') },
-      ]),
-    ],
-    [
-      'audits/index.html',
-      listPage('Audits', 'What was looked for, and what was found.', [
-        { title: '', links: linksIn(root, 'audits/*.md') },
-      ]),
     ],
     ['404.html', '<h1>There is no such page</h1><p>Search, or choose a page from the menu.</p>'],
   ])

@@ -34,7 +34,6 @@ export function guideGroups(root: string): { guides: Group; operate: Group; cont
         ...top.filter(isOneOf(inside)),
         ...linksIn(root, 'recipes/*.md'),
         { title: 'Decisions', url: '/docs/decisions/' },
-        { title: 'Audits', url: '/docs/audits/' },
       ],
     },
   }

@@ -7,6 +7,7 @@ const render = (text: string, inputPath = './docs/operate/ssh.md') =>
 test('links lead to pages of the site, and files that it does not have are no links', () => {
   expect(addressOf('operate/ssh.md', '../ssh.md#keys')).toBe('/docs/ssh/#keys')
   expect(addressOf('architecture.md', 'decisions/')).toBe('/docs/decisions/')
+  expect(addressOf('architecture.md', 'decisions/README.md')).toBe('/docs/decisions/')
   expect(addressOf('architecture.md', 'decisions')).toBe('/docs/decisions/')
   expect(addressOf('ssh.md', 'https://example.com/x.md')).toBe('https://example.com/x.md')
   expect(addressOf('ssh.md', '#keys')).toBe('#keys')

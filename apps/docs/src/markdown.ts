@@ -36,7 +36,10 @@ export function addressOf(from: string, link: string): string | null {
   const [path = '', anchor] = link.split('#')
   const target = posix.normalize(posix.join(posix.dirname(from), path))
   if (target.startsWith('..') || !/(\.md|\/|^[^.]*)$/.test(target)) return null
-  const page = target.replace(/\.md$/, '').replace(/\/$/, '')
+  const page = target
+    .replace(/(^|\/)README\.md$/, '$1')
+    .replace(/\.md$/, '')
+    .replace(/\/$/, '')
   return `${base}${page === '.' ? '' : `${page}/`}${anchor === undefined ? '' : `#${anchor}`}`
 }
 

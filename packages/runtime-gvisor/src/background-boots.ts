@@ -1,6 +1,6 @@
 /**
  * Pauses background boots while a user waits for another sandbox that is thawed, because both need the same processors
- * (decision 050). Background boots always run at least half of the time.
+ * (decision 020). Background boots always run at least half of the time.
  */
 import { type Clock, systemClock } from '@dock/foundation'
 import type { SandboxCgroup } from './sandbox-cgroup.ts'

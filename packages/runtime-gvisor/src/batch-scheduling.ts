@@ -2,7 +2,7 @@
  * Runs a sandbox's threads under SCHED_BATCH for the first 100 ms of a command, so that a woken thread does not preempt
  * the thread that woke it. A sentry and its processes wake each other thousands of times per command, and most of these
  * context switches are wasted. Used only while a processor is spare: beside busy neighbours the sandbox would have to
- * wait for them (decision 030).
+ * wait for them (docs/how-dock-is-fast.md).
  */
 import { type Clock, systemClock } from '@dock/foundation'
 import { hasSpareCpu } from './spare-cpu.ts'

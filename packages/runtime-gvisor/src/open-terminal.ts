@@ -1,6 +1,6 @@
 /**
  * A login shell on a pseudo-terminal. `script` creates the terminal inside the sandbox and connects it to plain pipes.
- * The host then needs neither a terminal nor a process for it, and the shell has a real /dev/pts (decision 008).
+ * The host then needs neither a terminal nor a process for it, and the shell has a real /dev/pts (decision 019).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock, waitAtMost } from '@dock/foundation'

@@ -1,6 +1,6 @@
 /**
  * A program on a pseudo-terminal. `script` creates the terminal next to the program and connects it to plain pipes, so
- * that the host needs neither a terminal nor a process for it (decision 008).
+ * that the host needs neither a terminal nor a process for it (decision 019).
  */
 
 const largestSize = 9999

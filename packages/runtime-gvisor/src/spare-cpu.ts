@@ -1,4 +1,4 @@
-/** Detects whether this machine has a processor to spare for a sandbox under SCHED_BATCH (decision 030). */
+/** Detects whether this machine has a processor to spare for a sandbox under SCHED_BATCH (docs/how-dock-is-fast.md). */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 

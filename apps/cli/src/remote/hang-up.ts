@@ -1,4 +1,4 @@
-/** Ends a program on a terminal when the window of this terminal closes, or this program is told to end (decision 143). */
+/** Ends a program on a terminal when the window of this terminal closes, or this program is told to end (decision 018). */
 import type { Process } from '@dock/sdk'
 
 const exitCodes = { SIGHUP: 129, SIGTERM: 143 } as const

@@ -7,7 +7,7 @@ import type { OperationRow } from './operation.ts'
 
 /**
  * Field `dataVersion` of data that has had only one shape. Rows saved before data had versions lack the field and have
- * that same shape, so they are read as version 1. Decision 080 tells how a kind gets its second version.
+ * that same shape, so they are read as version 1. Decision 005 tells how a kind gets its second version.
  */
 export const firstVersion = z.literal(1).default(1)
 

@@ -84,7 +84,7 @@ const rateOver = (perSecond: number): string =>
 
 /**
  * Returns the table's rules. DNS over UDP is not tracked. Only packets of unconfirmed flows are counted: a flow without a
- * reply stays `new` for the kernel, so all its packets would count as new connections (decision 077).
+ * reply stays `new` for the kernel, so all its packets would count as new connections (decision 026).
  */
 export function filterRules(options: FilterOptions): TableRules {
   const rules = writeTable(options)

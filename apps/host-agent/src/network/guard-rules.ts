@@ -28,7 +28,7 @@ const readTable = async (table: string): Promise<string> => {
 
 /**
  * Rewrites the rules but keeps the counts. Returns false if the kernel refuses. Confirmed flows are not counted again, so
- * a Dock whose counts are reset could open as many connections once more (decision 077).
+ * a Dock whose counts are reset could open as many connections once more (decision 026).
  */
 const refresh = async (rules: TableRules): Promise<boolean> =>
   (await tryCommand('nft', ['-f', '-'], { input: rules.refresh })).code === 0

@@ -1,7 +1,7 @@
 /**
  * The memory of a sandbox's control group, for the guard. Version 1 can disable the kernel's OOM killer and notifies an
  * eventfd at thresholds. Version 2 has `memory.high` below the hard limit and a file of events. `script/prove
- * cgroup-v2` tests version 2 (decision 079).
+ * cgroup-v2` tests version 2 (decision 022).
  */
 import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

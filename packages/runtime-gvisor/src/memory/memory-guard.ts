@@ -1,7 +1,7 @@
 /**
  * Keeps a sandbox alive when it runs out of memory. The limit of its control group is the Dock's memory plus a headroom
  * for the sentry. When the Dock's memory is used up, the guard kills the largest process inside, or the processes
- * of a fork bomb (decision 075), before the kernel would kill the sandbox (decision 060).
+ * of a fork bomb (decision 022), before the kernel would kill the sandbox.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MemoryGroup } from './memory-group.ts'

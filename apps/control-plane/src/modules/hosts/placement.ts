@@ -34,7 +34,7 @@ const preferredSteps = 6
 const gib = 1024 * 1024 * 1024
 const mib = 1024 * 1024
 
-/** Memory that a sandbox takes beyond that of its Dock (decision 060). */
+/** Memory that a sandbox takes beyond that of its Dock (decision 022). */
 const headroomMiB = 128
 /** Largest share of a pool that a new disk above the default size may take, so that one Dock cannot fill the pool. */
 export const poolShareMax = 0.5
