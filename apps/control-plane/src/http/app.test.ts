@@ -214,7 +214,10 @@ describe('the instance', () => {
     const listening = await server.listen()
     const base = `http://127.0.0.1:${listening.port}`
     const health = await fetch(`${base}/health`)
-    expect([health.status, await health.json()]).toEqual([200, { ok: true, data: { status: 'ready' } }])
+    expect([health.status, await health.json()]).toEqual([
+      200,
+      { ok: true, data: { status: 'ready', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) } },
+    ])
     const headers = { authorization: `Bearer ${server.admin.apiKey}`, 'x-large': 'x'.repeat(50_000) }
     expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
     const holder = await server.database.connections.connect()

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { openApiDocument, type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
+import manifest from '../../package.json' with { type: 'json' }
 import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest, SignUpPolicy } from '../modules/accounts/index.ts'
 import { EventNotGenuine } from '../modules/billing/index.ts'
@@ -197,7 +198,7 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     } catch (error) {
       throw new ServiceError('service_unavailable', { cause: error })
     }
-    return success({ status: 'ready' }, 200, true)
+    return success({ status: 'ready', version: manifest.version }, 200, true)
   })
   addDashboardPages(app, { formTarget: options.githubUrl, signUp: options.signUp })
   return app
