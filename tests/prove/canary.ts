@@ -216,7 +216,11 @@ const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string,
     if (kind !== 'file') check(`captures: no ${kind}`, !found.has(secret))
 }
 
-const settings = { DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1', DOCK_SSH_PORT: String(await freePort()) }
+const settings = {
+  DOCK_WARM_POOL: '1',
+  DOCK_TEST_COPY_AGE_SECONDS: '1',
+  DOCK_SSH_PORT: String(await freePort()),
+}
 await withServer(settings, async (server) => {
   const control = controlProcess()
   const processes = watchProcesses({ ...canaries, marker })

@@ -13,9 +13,9 @@ const { values } = parseArgs({
 })
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const { world, end } = await startStorageProof({
-  DOCK_COPY_AGE_SECONDS: '0',
-  DOCK_COPY_RETRY_SECONDS: '0.2',
-  DOCK_COPY_SWEEP_SECONDS: '30',
+  DOCK_TEST_COPY_AGE_SECONDS: '0',
+  DOCK_TEST_COPY_RETRY_SECONDS: '0.2',
+  DOCK_TEST_COPY_SWEEP_SECONDS: '30',
 })
 const faults = allFaults()
 const count = Number(values.rounds)

@@ -39,8 +39,8 @@ const port = await freePort()
 const server = await startServer(await newDataDir(), port, {
   DOCK_BIND: '0.0.0.0',
   DOCK_COPY_MIB_PER_SECOND: '1000',
-  DOCK_COPY_AGE_SECONDS: '10',
-  DOCK_COPY_RETRY_SECONDS: '1',
+  DOCK_TEST_COPY_AGE_SECONDS: '10',
+  DOCK_TEST_COPY_RETRY_SECONDS: '1',
 })
 const hostDir = await newDataDir()
 const { client } = server

@@ -37,7 +37,8 @@ const prove = async (backup: Backup): Promise<void> => {
   print(`\n${backup.name}`)
   const dataDir = await newDataDir()
   const port = await freePort()
-  const start = () => startServer(dataDir, port, { DOCK_COPY_AGE_SECONDS: '0', DOCK_COPY_RETRY_SECONDS: '1' })
+  const start = () =>
+    startServer(dataDir, port, { DOCK_TEST_COPY_AGE_SECONDS: '0', DOCK_TEST_COPY_RETRY_SECONDS: '1' })
   let server = await start()
   try {
     const known = {

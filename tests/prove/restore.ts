@@ -37,8 +37,8 @@ const kinds: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
 }
 
 const { world, end } = await startStorageProof({
-  DOCK_COPY_AGE_SECONDS: '0',
-  DOCK_COPY_RETRY_SECONDS: '0.2',
+  DOCK_TEST_COPY_AGE_SECONDS: '0',
+  DOCK_TEST_COPY_RETRY_SECONDS: '0.2',
   DOCK_COPY_DRILL_SECONDS: '100000',
 })
 

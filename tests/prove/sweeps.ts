@@ -34,13 +34,13 @@ const errorsIn = (log: string): Map<string, number> => {
 }
 
 const { world, end } = await startStorageProof({
-  DOCK_COPY_AGE_SECONDS: '0',
-  DOCK_COPY_RETRY_SECONDS: '0.2',
-  DOCK_COPY_SWEEP_SECONDS: '1',
-  DOCK_COPY_GRACE_SECONDS: '3',
-  DOCK_COPY_STRAYS_SECONDS: '2',
+  DOCK_TEST_COPY_AGE_SECONDS: '0',
+  DOCK_TEST_COPY_RETRY_SECONDS: '0.2',
+  DOCK_TEST_COPY_SWEEP_SECONDS: '1',
+  DOCK_TEST_COPY_GRACE_SECONDS: '3',
+  DOCK_TEST_COPY_STRAYS_SECONDS: '2',
   DOCK_COPY_DRILL_SECONDS: '5',
-  DOCK_COPY_DRILL_AGAIN_SECONDS: '30',
+  DOCK_TEST_COPY_DRILL_AGAIN_SECONDS: '30',
 })
 let problems = ['the proof did not finish']
 try {

@@ -24,10 +24,10 @@ let world: StorageWorld
 beforeAll(async () => {
   database = await createFreshDatabase()
   world = await createStorageWorld(database.url, {
-    DOCK_COPY_AGE_SECONDS: '0',
-    DOCK_COPY_RETRY_SECONDS: '0.2',
+    DOCK_TEST_COPY_AGE_SECONDS: '0',
+    DOCK_TEST_COPY_RETRY_SECONDS: '0.2',
     DOCK_COPY_DRILL_SECONDS: '0.2',
-    DOCK_COPY_DRILL_AGAIN_SECONDS: '0',
+    DOCK_TEST_COPY_DRILL_AGAIN_SECONDS: '0',
   })
 })
 afterAll(async () => {

@@ -151,7 +151,7 @@ const startControlPlane = async (
 }
 
 /** Settings of when copies are made, swept and proven, in seconds. */
-export type CopyTimes = Readonly<Record<`DOCK_COPY_${string}_SECONDS`, string>>
+export type CopyTimes = Readonly<Record<`DOCK_${string}_SECONDS`, string>>
 
 /** Starts a control plane with one disk host on an empty, migrated database. */
 export async function createStorageWorld(databaseUrl: string, copyTimes: CopyTimes): Promise<StorageWorld> {

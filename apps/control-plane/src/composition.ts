@@ -49,6 +49,9 @@ import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createKeyUpkeep, createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
 
+/** Disk space that copies in the folder leave free, because the database may be on the same disk. */
+const objectReserveBytes = 2 * 2 ** 30
+
 export type ControlPlane = {
   app: HttpApp
   connectionHandlers: ConnectionHandlers
@@ -111,7 +114,6 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     sealer,
     keyRing: options.keyRing,
     execTimeoutSecondsMax: config.execTimeoutSecondsMax,
-    snapshotFileBytesMax: config.snapshotFileBytesMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
     limits: config.limits.organization,
@@ -119,11 +121,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     // While a Run drives a Dock, git there reaches the Run's repository and nothing else.
     serveRun: (...request) => serveRun(...request),
     grantFor: async (dock) => (await runs.grantFor(dock)) ?? connectors.grantFor(dock),
-    store: openObjectStore(
-      config.objectStoreUrl,
-      join(config.controlDir, 'objects'),
-      config.objectReserveBytes,
-    ),
+    store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects'), objectReserveBytes),
     copySettings: config.copies,
     copyMetrics: metrics.copies,
     quarantined: metrics.quarantined,

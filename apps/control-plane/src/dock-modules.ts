@@ -83,7 +83,6 @@ export function createDockModules(options: {
   sealer: Sealer
   keyRing: KeyRing
   execTimeoutSecondsMax: number
-  snapshotFileBytesMax: number
   fingerprintKey: Buffer
   billing: boolean
   /** Limits of an organization that has none of its own. */
@@ -156,7 +155,8 @@ export function createDockModules(options: {
     limits: options.limits,
   })
   const snapshots = createSnapshotsModule({
-    ...{ ...toOperate, rateLimits, snapshotFileBytesMax: options.snapshotFileBytesMax },
+    ...toOperate,
+    rateLimits,
     captureHost: copies.captureHost,
     listFiles: copies.listFiles,
     ensureCapture: copies.ensureCapture,

@@ -78,8 +78,8 @@ const run = async (logger: Logger): Promise<void> => {
   if (applied.length > 0) logger.info({ applied }, 'database migrated')
   const database = openDatabase({
     url: config.databaseUrl,
-    maxConnections: config.database.connections,
-    statementTimeoutMs: config.database.statementTimeoutMs,
+    maxConnections: config.databaseConnections,
+    statementTimeoutMs: 120_000,
     onIdleError: (error) => logger.warn({ err: error }, 'lost an idle database connection; it is replaced'),
   })
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { warmPoolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
-import type { NetworkLimits } from './network/filter-rules.ts'
+import { defaultNetworkLimits, type NetworkLimits } from './network/filter-rules.ts'
 
 /** Memory reserved for the control plane, the agent and PostgreSQL: 1/8 of the machine, between 768 MiB and 8 GiB. */
 const defaultPlatformMiB = (totalBytes: number): number =>
@@ -20,8 +20,6 @@ const environment = z.object({
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(warmPoolSizeMax).default(16),
   DOCK_PLATFORM_MEMORY_MIB: z.coerce.number().int().min(256).default(defaultPlatformMiB(totalmem())),
   DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
-  DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),
-  DOCK_NAMES_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(200),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_TUNE_KERNEL: z.enum(['on', 'off']).default('on'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
@@ -79,11 +77,7 @@ export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
     controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
     warmPoolSize: data.DOCK_WARM_POOL,
     docksMemoryBytes: Math.max(totalmem() / 4, totalmem() - data.DOCK_PLATFORM_MEMORY_MIB * 2 ** 20),
-    networkLimits: {
-      connections: data.DOCK_CONNECTIONS_PER_DOCK,
-      newConnectionsPerSecond: data.DOCK_NEW_CONNECTIONS_PER_SECOND,
-      namesPerSecond: data.DOCK_NAMES_PER_SECOND,
-    },
+    networkLimits: { ...defaultNetworkLimits, connections: data.DOCK_CONNECTIONS_PER_DOCK },
     tuneKernel: data.DOCK_TUNE_KERNEL === 'on',
     copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }

@@ -1,9 +1,17 @@
-/** The list of settings is complete: README shows all of it, and no program reads a variable that it lacks. */
+/** The list of settings is complete: docs/settings.md shows all of it, and no program reads a variable that it lacks. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { allSettings, dockVariables, internalVariables, withSettingsTable } from './all-settings.ts'
+import {
+  allSettings,
+  commonSettingsTable,
+  dockVariables,
+  internalVariables,
+  settingsTables,
+  warningsOfRemovedSettings,
+  withTables,
+} from './all-settings.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -39,8 +47,18 @@ const sources = execFileSync(
   .filter((path) => !/\.(test\.ts|sql|md|json|py)$/.test(path))
   .filter((path) => !path.endsWith('/all-settings.ts'))
 
-it('is shown by README as it is', () => {
-  expect(read('README.md'), 'run script/settings-table').toBe(withSettingsTable(read('README.md')))
+it.each([
+  ['README.md', commonSettingsTable()],
+  ['docs/settings.md', settingsTables()],
+])('is shown by %s as it is', (path, tables) => {
+  expect(read(path), 'run script/settings-table').toBe(withTables(read(path), tables))
+})
+
+it('warns of a setting that Dock no longer has, and of no other', () => {
+  expect(warningsOfRemovedSettings({ PORT: '80', DOCK_SNAPSHOT_FILE_MAX_MIB: '5' })).toEqual([
+    'DOCK_SNAPSHOT_FILE_MAX_MIB is no longer a setting: one response has at most 1 GiB of a Snapshot’s file.',
+  ])
+  expect([...settings].flatMap((name) => warningsOfRemovedSettings({ [name]: 'x' }))).toEqual([])
 })
 
 it('has every variable that a program reads', () => {

@@ -1,6 +1,7 @@
 /** Entry point, started by script/server as root in a new mount namespace, with the data folder locked. */
 import { resolve } from 'node:path'
 import { compileOnly } from '@dock/foundation'
+import { warningsOfRemovedSettings } from './all-settings.ts'
 import { readSettings } from './settings.ts'
 import { createSupervisor } from './supervisor.ts'
 
@@ -12,6 +13,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const run = async (): Promise<void> => {
   const settings = await readSettings(process.env, resolve(import.meta.dirname, '../../..'))
+  for (const warning of warningsOfRemovedSettings(settings.environment)) say(`Warning: ${warning}`)
   const supervisor = createSupervisor(settings, Number(process.env['DOCK_STARTED_AT'] ?? Date.now()), say)
   let ending: Promise<void> | undefined
   const end = (exitCode: number): Promise<void> => {

@@ -1,6 +1,10 @@
-/** Writes README's table of settings. Run by script/settings-table. */
+/** Writes the tables of settings in README and docs/settings.md. Run by script/settings-table. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { withSettingsTable } from './all-settings.ts'
+import { commonSettingsTable, settingsTables, withTables } from './all-settings.ts'
 
-const readme = new URL('../../../README.md', import.meta.url)
-writeFileSync(readme, withSettingsTable(readFileSync(readme, 'utf8')))
+const write = (path: string, tables: string): void => {
+  const file = new URL(`../../../${path}`, import.meta.url)
+  writeFileSync(file, withTables(readFileSync(file, 'utf8'), tables))
+}
+write('README.md', commonSettingsTable())
+write('docs/settings.md', settingsTables())

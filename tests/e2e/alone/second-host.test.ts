@@ -24,8 +24,8 @@ beforeAll(async () => {
   server = await startServer(await newDataDir(), port, {
     DOCK_BIND: '0.0.0.0',
     DOCK_COPY_MIB_PER_SECOND: '1000',
-    DOCK_COPY_AGE_SECONDS: '0',
-    DOCK_COPY_RETRY_SECONDS: '1',
+    DOCK_TEST_COPY_AGE_SECONDS: '0',
+    DOCK_TEST_COPY_RETRY_SECONDS: '1',
   })
   url = `http://${machine.address}:${port}`
   hostDir = await newDataDir()

@@ -95,7 +95,7 @@ const manyFolders = async (server: BenchServer, report: Report): Promise<void> =
 }
 
 export function snapshotBombs(report: Report): Promise<void> {
-  return withServer({ DOCK_WARM_POOL: '0', DOCK_COPY_AGE_SECONDS: '5' }, async (server) => {
+  return withServer({ DOCK_WARM_POOL: '0', DOCK_TEST_COPY_AGE_SECONDS: '5' }, async (server) => {
     await longLists(server, report)
     await manyFolders(server, report)
   })

@@ -20,8 +20,6 @@ const highLimits = {
   DOCK_LIMIT_CPUS: '1000000',
   DOCK_LIMIT_MEMORY_MIB: '1000000000',
   DOCK_LIMIT_DISK_GIB: '1000000000',
-  DOCK_LIMIT_ENVIRONMENTS: '10000',
-  DOCK_LIMIT_WORKSPACES: '10000',
 }
 
 /** Starts the control plane. Call `stop` at the end, as with {@link startTestControlPlane}. */
@@ -37,6 +35,7 @@ export async function startControlPlaneWithHost(
   const server = await startTestControlPlane({
     ...options,
     environment: { ...highLimits, ...options.environment },
+    limits: { environments: 10_000, workspaces: 10_000, ...options.limits },
     hostGateway: host,
   })
   const { enrolment, hostEvents } = server.controlPlane.docks

@@ -43,6 +43,8 @@ export type TestControlPlane = {
 
 export type TestControlPlaneOptions = {
   environment?: Record<string, string>
+  /** Default limits of an organization, in place of the product's. */
+  limits?: Partial<Config['limits']['organization']>
   clock?: Clock
   /** Receives log lines. If undefined, nothing is logged. */
   logTo?: (line: string) => void
@@ -66,7 +68,7 @@ export async function startTestControlPlane(
 ): Promise<TestControlPlane> {
   const database = await createFreshDatabase()
   const controlDir = await mkdtemp(join(tmpdir(), 'dock-control-'))
-  const config = readConfig({
+  const read = readConfig({
     DATABASE_URL: database.url,
     DOCK_CONTROL_DIR: controlDir,
     DOCK_ADMIN_PASSWORD: testPassword,
@@ -75,6 +77,8 @@ export async function startTestControlPlane(
     DOCK_LIMIT_ORGANIZATIONS: '10000',
     ...options.environment,
   })
+  const organization = { ...read.limits.organization, ...options.limits }
+  const config = { ...read, limits: { ...read.limits, organization } }
   const clock = options.clock ?? systemClock
   const logger = createLogger('test', { write: options.logTo ?? (() => undefined) })
   logger.level = options.logTo ? 'trace' : 'silent'

@@ -8,7 +8,7 @@ import { type CopySettings, readCopySettings } from '../modules/copies/index.ts'
 import type { GitServers } from '../modules/environments/index.ts'
 import type { AppSettings } from '../modules/github/index.ts'
 import type { DeviceFlowSettings } from '../modules/keys/index.ts'
-import type { InstanceLimits } from '../modules/limits/index.ts'
+import { defaultLimits, type InstanceLimits } from '../modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from '../modules/ports/index.ts'
 import { type Environment, readEnvironment } from './environment.ts'
 import {
@@ -28,8 +28,8 @@ export type Config = {
   listening: { publicFd: number | undefined; rootFd: number | undefined }
   controlDir: string
   databaseUrl: string
-  /** The connection pool. PostgreSQL cancels a statement after `statementTimeoutMs`; 0 means no timeout. */
-  database: { connections: number; statementTimeoutMs: number }
+  /** The largest number of connections to the database. */
+  databaseConnections: number
   /** Public URL of the API, without a trailing slash. */
   apiUrl: string
   appUrl: string
@@ -56,8 +56,6 @@ export type Config = {
   secretKeys: string | undefined
   /** Object store of durable copies. Undefined: a folder in the data folder. */
   objectStoreUrl: string | undefined
-  /** Disk space that copies in the folder leave free, because the database may be on the same disk. */
-  objectReserveBytes: number
   copies: CopySettings
   /** Store of the rate limit counters. Undefined: each control plane counts in its own memory. */
   redisUrl: string | undefined
@@ -80,8 +78,6 @@ export type Config = {
   metricsPort: number | undefined
   /** Upper limit of a command's timeout. */
   execTimeoutSecondsMax: number
-  /** Upper limit of the bytes of a Snapshot file in one response. */
-  snapshotFileBytesMax: number
   /** True if an organization's plan decides whether it may start compute. If false, there are no plans. */
   billing: boolean
   /** The operator's plans. Undefined: there is no file of plans. */
@@ -115,16 +111,13 @@ const sshSettings = (values: Environment, apiUrl: string): Config['ssh'] => {
 
 const instanceLimits = (values: Environment): InstanceLimits => ({
   organization: {
+    ...defaultLimits.organization,
     docks: values.DOCK_LIMIT_DOCKS,
     cpus: values.DOCK_LIMIT_CPUS,
     memoryMiB: values.DOCK_LIMIT_MEMORY_MIB,
     diskGiB: values.DOCK_LIMIT_DISK_GIB,
     storedGiB: values.DOCK_LIMIT_STORED_GIB,
     snapshots: values.DOCK_LIMIT_SNAPSHOTS,
-    environments: values.DOCK_LIMIT_ENVIRONMENTS,
-    repositories: values.DOCK_LIMIT_REPOSITORIES,
-    templates: values.DOCK_LIMIT_TEMPLATES,
-    workspaces: values.DOCK_LIMIT_WORKSPACES,
   },
   organizationsPerPerson: values.DOCK_LIMIT_ORGANIZATIONS,
 })
@@ -145,10 +138,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     listening: { publicFd: values.DOCK_LISTEN_FD, rootFd: values.DOCK_ROOT_LISTEN_FD },
     controlDir: resolve(values.DOCK_CONTROL_DIR),
     databaseUrl: values.DATABASE_URL,
-    database: {
-      connections: values.DOCK_DATABASE_CONNECTIONS,
-      statementTimeoutMs: values.DOCK_DATABASE_TIMEOUT_SECONDS * 1000,
-    },
+    databaseConnections: values.DOCK_DATABASE_CONNECTIONS,
     apiUrl,
     appUrl,
     defaultImage: values.DEFAULT_IMAGE,
@@ -165,7 +155,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,
-    objectReserveBytes: values.DOCK_OBJECTS_RESERVE_MIB * 2 ** 20,
     copies: readCopySettings(values),
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
@@ -179,7 +168,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,
-    snapshotFileBytesMax: values.DOCK_SNAPSHOT_FILE_MAX_MIB * 2 ** 20,
     billing: values.DOCK_BILLING === 'on',
     plans: values.DOCK_PLANS === undefined ? undefined : parsePlans(values.DOCK_PLANS),
     stripe: stripeSettings(values),

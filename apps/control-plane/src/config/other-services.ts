@@ -74,6 +74,9 @@ export function githubApp(values: Environment): AppSettings | null {
   return null
 }
 
+/** What Dock asks of the assistant's provider: to know the person, and to renew its tokens. */
+const assistantScope = 'openid profile email offline_access'
+
 /** Returns the settings of the assistant's sign-in, undefined if it is off. Throws if only a part is set. */
 export function deviceFlow(values: Environment): DeviceFlowSettings | undefined {
   const [clientId, deviceUrl, tokenUrl] = [
@@ -82,7 +85,7 @@ export function deviceFlow(values: Environment): DeviceFlowSettings | undefined 
     values.CHATGPT_TOKEN_URL,
   ]
   if (clientId !== undefined && deviceUrl !== undefined && tokenUrl !== undefined)
-    return { clientId, deviceUrl, tokenUrl, scope: values.CHATGPT_SCOPE }
+    return { clientId, deviceUrl, tokenUrl, scope: assistantScope }
   if (clientId !== undefined || deviceUrl !== undefined || tokenUrl !== undefined)
     throw new Error('CHATGPT_CLIENT_ID, CHATGPT_DEVICE_URL and CHATGPT_TOKEN_URL: set all or none')
   return undefined

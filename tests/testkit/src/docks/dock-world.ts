@@ -99,7 +99,6 @@ export async function createTestWorld(
       sealer: createSealer({ db, clock, ring, columns: sealedColumns }),
       keyRing: ring,
       execTimeoutSecondsMax: 600,
-      snapshotFileBytesMax: 2 ** 30,
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
       limits: { ...generousLimits.organization, ...options.limits },

@@ -16,15 +16,18 @@ export type CopySettings = {
   drillAgainMs: number
 }
 
-/** The operator's setting for each time, and its default in seconds. */
+/**
+ * The variable for each time, and its default in seconds. An operator sets the interval of drills, because each reads a
+ * whole copy from the store. Tests of real processes set the others.
+ */
 export const copyTimes = {
-  DOCK_COPY_AGE_SECONDS: ['ageMs', 30],
-  DOCK_COPY_RETRY_SECONDS: ['retryMs', 30],
-  DOCK_COPY_SWEEP_SECONDS: ['sweepEveryMs', 600],
-  DOCK_COPY_GRACE_SECONDS: ['graceMs', 3_600],
-  DOCK_COPY_STRAYS_SECONDS: ['straysEveryMs', 86_400],
+  DOCK_TEST_COPY_AGE_SECONDS: ['ageMs', 30],
+  DOCK_TEST_COPY_RETRY_SECONDS: ['retryMs', 30],
+  DOCK_TEST_COPY_SWEEP_SECONDS: ['sweepEveryMs', 600],
+  DOCK_TEST_COPY_GRACE_SECONDS: ['graceMs', 3_600],
+  DOCK_TEST_COPY_STRAYS_SECONDS: ['straysEveryMs', 86_400],
   DOCK_COPY_DRILL_SECONDS: ['drillEveryMs', 600],
-  DOCK_COPY_DRILL_AGAIN_SECONDS: ['drillAgainMs', 86_400],
+  DOCK_TEST_COPY_DRILL_AGAIN_SECONDS: ['drillAgainMs', 86_400],
 } as const satisfies Readonly<Record<string, readonly [keyof CopySettings, number]>>
 
 export type CopyTimeName = keyof typeof copyTimes

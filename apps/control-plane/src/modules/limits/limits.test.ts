@@ -6,13 +6,8 @@ import { setLimits } from './index.ts'
 let server: TestControlPlane
 beforeAll(async () => {
   server = await startTestControlPlane({
-    environment: {
-      DOCK_LIMIT_DOCKS: '7',
-      DOCK_LIMIT_ENVIRONMENTS: '3',
-      DOCK_LIMIT_REPOSITORIES: '1',
-      DOCK_LIMIT_WORKSPACES: '3',
-      DOCK_LIMIT_ORGANIZATIONS: '4',
-    },
+    environment: { DOCK_LIMIT_DOCKS: '7', DOCK_LIMIT_ORGANIZATIONS: '4' },
+    limits: { environments: 3, repositories: 1, workspaces: 3 },
   })
 })
 afterAll(() => server.stop())

@@ -8,7 +8,10 @@ export type LimitName = keyof Limits
 /** The default limits of each organization, and the number of organizations that a user may own or have created. */
 export type InstanceLimits = { organization: Limits; organizationsPerPerson: number }
 
-/** The defaults. An operator changes them with `DOCK_LIMIT_…`. */
+/**
+ * The defaults. An operator changes those of Docks and storage with `DOCK_LIMIT_…`, and each of them for a single
+ * organization.
+ */
 export const defaultLimits: InstanceLimits = {
   organization: {
     docks: 100,

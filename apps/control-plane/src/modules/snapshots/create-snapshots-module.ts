@@ -14,18 +14,7 @@ export function createSnapshotsModule(
     owner: string
   },
 ): SnapshotsModule {
-  const {
-    db,
-    clock,
-    gateway,
-    owner,
-    runner,
-    rateLimits,
-    captureHost,
-    listFiles,
-    ensureCapture,
-    snapshotFileBytesMax,
-  } = needs
+  const { db, clock, gateway, owner, runner, rateLimits, captureHost, listFiles, ensureCapture } = needs
   runner.register([createSnapshotDeleteSaga({ db, clock, gateway, owner })])
   return {
     context: {
@@ -38,7 +27,6 @@ export function createSnapshotsModule(
         captureHost,
         listFiles,
         ensureCapture,
-        snapshotFileBytesMax,
       },
       readings: createOpenReadings(clock),
       listPace: createListPace(clock),

@@ -24,10 +24,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const read = async (range?: string, snapshotFileBytesMax = 2 ** 20) => {
-  const context = { ...world.modules.snapshots.context, readings: createOpenReadings(), snapshotFileBytesMax }
+const read = async (range?: string, bytesMax?: number) => {
+  const context = { ...world.modules.snapshots.context, readings: createOpenReadings() }
   try {
-    const answer = await readSnapshotFile(context, member, { id, path: '/etc/hostname', range })
+    const answer = await readSnapshotFile(context, member, { id, path: '/etc/hostname', range }, bytesMax)
     const text = await new Response(answer.body).text()
     expect(answer.contentLength).toBe(text.length)
     return { text, range: answer.range }
@@ -46,7 +46,7 @@ it('returns the whole file, one range, or an unsatisfiable range', async () => {
     expect(await read(whole), whole).toEqual({ text: 'dock\n', range: undefined })
 })
 
-it('is refused if the requested bytes exceed the setting', async () => {
+it('is refused if the requested bytes exceed the limit', async () => {
   expect(await read(undefined, 4)).toBe('file_too_large')
   expect(await read('bytes=1-', 3)).toBe('file_too_large')
   expect(await read('bytes=1-3', 3)).toMatchObject({ text: 'ock' })
@@ -94,11 +94,9 @@ it('is refused to a person at the limit of concurrent reads, until a read ends',
   await open[0]!.body.cancel()
   expect(await new Response((await file()).body).text()).toBe('dock\n')
   // A refused read and a file that is too large do not stay counted.
-  expect(
-    await codeOf(
-      readSnapshotFile({ ...context, snapshotFileBytesMax: 1 }, member, { id, path, range: undefined }),
-    ),
-  ).toBe('file_too_large')
+  expect(await codeOf(readSnapshotFile(context, member, { id, path, range: undefined }, 1))).toBe(
+    'file_too_large',
+  )
   expect(await codeOf(file())).toBe('done')
 })
 

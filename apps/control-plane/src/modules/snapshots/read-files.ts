@@ -120,11 +120,15 @@ export function parseRangeHeader(header: string | undefined): ByteRange | null {
   return bytes === undefined ? null : parseByteRange(bytes)
 }
 
+/** Most bytes of a Snapshot's file in one response. Larger files are read in ranges. */
+export const snapshotFileBytesMax = 2 ** 30
+
 /** Streams a file, or a range of it, from the host. Throws `file_too_large` before the first byte. */
 export async function readSnapshotFile(
-  context: Reader & Pick<SnapshotContext, 'snapshotFileBytesMax'>,
+  context: Reader,
   caller: Visitor,
   wanted: { id: string; path: string; range: string | undefined },
+  bytesMax = snapshotFileBytesMax,
 ): Promise<FileAnswer> {
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotFiles', caller.userId)
@@ -145,9 +149,9 @@ export async function readSnapshotFile(
   const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length, place })
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
-  if (contentLength > context.snapshotFileBytesMax) {
+  if (contentLength > bytesMax) {
     await body.cancel()
-    const mebibytes = Math.floor(context.snapshotFileBytesMax / 2 ** 20)
+    const mebibytes = Math.floor(bytesMax / 2 ** 20)
     throw new ServiceError('file_too_large', {
       message: `The file is larger than ${mebibytes} MiB. Read it in parts with the header range, or resume the Dock to read it.`,
     })

@@ -19,6 +19,4 @@ export type SnapshotContext = {
   ensureCapture: CopiesModule['ensureCapture']
   readings: OpenReadings
   listPace: ListPace
-  /** Most bytes of a Snapshot's file that one response may contain. */
-  snapshotFileBytesMax: number
 }
