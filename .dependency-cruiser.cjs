@@ -60,7 +60,7 @@ module.exports = {
     {
       name: 'only-the-mcp-endpoint-uses-a-client',
       severity: 'error',
-      from: { path: `${app}/`, pathNot: [tests, `${app}/http/mcp-endpoint\\.ts$`] },
+      from: { path: `${app}/`, pathNot: [tests, `${app}/server/mcp-endpoint\\.ts$`] },
       to: { path: [sdk, mcp] },
     },
     {
@@ -80,13 +80,13 @@ module.exports = {
     },
 
     {
-      name: 'nobody-imports-http',
+      name: 'nobody-imports-the-server',
       severity: 'error',
       from: {
         path: ours,
-        pathNot: [tests, '^tests/testkit/', `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`],
+        pathNot: [tests, '^tests/testkit/', `${app}/server/`, `${app}/(composition|main)[^/]*\\.ts$`],
       },
-      to: { path: `${app}/http/` },
+      to: { path: `${app}/server/` },
     },
     only('engine', engine, [foundation, database]),
     only('object-store', `${app}/object-store/`, [foundation]),
@@ -124,14 +124,14 @@ module.exports = {
     {
       name: 'modules-are-reached-through-their-index',
       severity: 'error',
-      from: { path: `${app}/(http|gateways)/`, pathNot: tests },
+      from: { path: `${app}/(server|gateways)/`, pathNot: tests },
       to: { path: `${app}/modules/`, pathNot: moduleFaces },
     },
     {
       name: 'modules-know-no-gateway',
       severity: 'error',
       from: { path: `${app}/modules/`, pathNot: tests },
-      to: { path: `${app}/(gateways|http|composition|main)` },
+      to: { path: `${app}/(gateways|server|composition|main)` },
     },
   ],
   options: {

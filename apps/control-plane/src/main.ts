@@ -21,12 +21,12 @@ import { type Config, readConfig } from './config/config.ts'
 import { openDatabase } from './database/database.ts'
 import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
-import { createConnectionLimits, shareConnections } from './http/connection-limits.ts'
-import { createMetrics, serveMetrics } from './http/metrics.ts'
-import { serveHttp } from './http/serve.ts'
 import { HostRefused, HostUnreachable } from './modules/hosts/index.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
+import { createConnectionLimits, shareConnections } from './server/connection-limits.ts'
+import { createMetrics, serveMetrics } from './server/metrics.ts'
+import { serveHttp } from './server/serve.ts'
 
 const defaultMetricsPort = 9464
 const drainMs = 10_000

@@ -5,9 +5,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { createLogger, Precedence } from '@dock/foundation'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { HttpEnvironment } from '../../http/request-context.ts'
-import { type HttpServer, serveHttp } from '../../http/serve.ts'
 import type { PortRoutes } from '../../modules/ports/index.ts'
+import type { HttpEnvironment } from '../../server/request-context.ts'
+import { type HttpServer, serveHttp } from '../../server/serve.ts'
 import { createPortGateway, type PortGateway } from './index.ts'
 
 const logger = createLogger('test')

@@ -10,7 +10,7 @@ import {
   vouchForAddress,
 } from '../../modules/accounts/index.ts'
 import { readRetention, updateRetention } from '../../modules/organizations/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function accountHandlers(context: AccountContext): Handlers {
   const readMe = createReadMe(context.db)

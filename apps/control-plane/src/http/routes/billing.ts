@@ -5,7 +5,7 @@ import {
   readOrganizationUsage,
   setOrganizationPlan,
 } from '../../modules/billing/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function billingHandlers(context: BillingContext): Handlers {
   return {

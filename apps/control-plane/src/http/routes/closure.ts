@@ -5,7 +5,7 @@ import {
   eraseAccount,
   reopenAccount,
 } from '../../modules/closure/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function closureHandlers(context: ClosureContext): Handlers {
   return {

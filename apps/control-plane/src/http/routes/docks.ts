@@ -17,7 +17,7 @@ import {
   stopDock,
   updateDock,
 } from '../../modules/docks/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function dockHandlers(context: DockContext): Handlers {
   return {

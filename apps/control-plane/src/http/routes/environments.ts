@@ -20,7 +20,7 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../modules/environments/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 type Named = { params: { ref: string }; query: { organizationId?: string | undefined } }
 

@@ -9,7 +9,7 @@ import {
   watchFiles,
   writeFile,
 } from '../../modules/files/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function fileHandlers(context: FilesContext): Handlers {
   return {

@@ -15,7 +15,7 @@ import {
   updateInstallation,
   updateInstallationSettings,
 } from '../../modules/github/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function githubHandlers(context: GithubContext): Handlers {
   const named = ({ params, query }: { params: { id: string }; query: { workspaceId: string } }) => ({

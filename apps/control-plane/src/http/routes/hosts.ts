@@ -11,7 +11,7 @@ import {
   readHostVersions,
   readLargestDock,
 } from '../../modules/hosts/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 /** Does what an operator decided. A refusal keeps its sentence. */
 const decide = async <T>(work: Promise<T>): Promise<T> => {

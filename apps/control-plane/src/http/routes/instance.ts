@@ -1,6 +1,6 @@
 /** Routes of the instance: its configuration, images and contact form. */
 import { type InstanceContext, listImages, readConfig, sendContact } from '../../modules/instance/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function instanceHandlers(context: InstanceContext): Handlers {
   return {

@@ -21,7 +21,7 @@ import {
   setProviderKey,
   startDeviceSignIn,
 } from '../../modules/keys/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function keyHandlers(context: KeysContext): Handlers {
   return {

@@ -4,7 +4,7 @@ import {
   type LimitsContext,
   readOrganizationLimits,
 } from '../../modules/limits/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function limitHandlers(context: LimitsContext): Handlers {
   return {

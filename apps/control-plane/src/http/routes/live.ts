@@ -1,6 +1,6 @@
 /** The route of the live stream. */
 import { type LiveContext, readLive } from '../../modules/live/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function liveHandlers(context: LiveContext): Handlers {
   return {

@@ -8,7 +8,7 @@ import {
   setOrganizationPreference,
   setPersonalPreference,
 } from '../../modules/notifications/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function notificationHandlers(context: InboxContext): Handlers {
   return {

@@ -26,7 +26,7 @@ import {
   updateOrganization,
   updateWorkspace,
 } from '../../modules/organizations/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function organizationHandlers(context: OrganizationContext): Handlers {
   return {

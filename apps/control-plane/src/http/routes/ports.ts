@@ -6,7 +6,7 @@ import {
   type PortContext,
   unexposePort,
 } from '../../modules/ports/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function portHandlers(context: PortContext): Handlers {
   return {

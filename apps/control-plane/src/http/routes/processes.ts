@@ -11,7 +11,7 @@ import {
   waitForProcess,
   writeInput,
 } from '../../modules/processes/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function processHandlers(context: ProcessContext): Handlers {
   return {

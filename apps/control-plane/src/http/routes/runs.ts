@@ -9,7 +9,7 @@ import {
   startRun,
   stopRun,
 } from '../../modules/runs/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function runHandlers(context: RunContext): Handlers {
   return {

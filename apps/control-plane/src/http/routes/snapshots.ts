@@ -13,7 +13,7 @@ import {
   type SnapshotContext,
   searchSnapshots,
 } from '../../modules/snapshots/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function snapshotHandlers(context: SnapshotContext): Handlers {
   return {

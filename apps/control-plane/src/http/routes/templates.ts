@@ -7,7 +7,7 @@ import {
   searchTemplates,
   type TemplatesModule,
 } from '../../modules/templates/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function templateHandlers({ context, gates }: Pick<TemplatesModule, 'context' | 'gates'>): Handlers {
   return {

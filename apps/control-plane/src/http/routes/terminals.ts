@@ -1,7 +1,7 @@
 /** Routes of terminals. The terminal gateway handles the WebSocket. */
 import { ServiceError } from '@dock/contract'
 import { openTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function terminalHandlers(context: TerminalContext): Handlers {
   return {

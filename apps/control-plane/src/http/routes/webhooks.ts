@@ -12,7 +12,7 @@ import {
   testWebhookEndpoint,
   type WebhookContext,
 } from '../../modules/webhooks/index.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../../routing/handler.ts'
 
 export function webhookHandlers(context: WebhookContext): Handlers {
   return {

@@ -1,10 +1,10 @@
 /** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the handler. */
 import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
+import type { RawBody, RawResponse } from '../routing/handler.ts'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
 import { type StreamedData, streamedListSuccess, streamedSuccess, success } from './envelope.ts'
-import type { RawBody, RawResponse } from './handler.ts'
 import { anonymousBodyBytesMax, callerBodyBytesMax, readJsonBody } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
 import { liftRequestTime } from './request-time.ts'
