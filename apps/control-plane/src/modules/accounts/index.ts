@@ -8,17 +8,16 @@ export {
   reopenUser,
   replaceErasedUser,
 } from './closed-users.ts'
+export { listConnections, removeConnection } from './connections.ts'
 export { type AccountsModule, createAccountsModule } from './create-accounts-module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
 export { isOpenAccount } from './is-open-account.ts'
 export { createMember, type Member, type Membership } from './member.ts'
+export { type AccountContext, readProfile, updateProfile } from './profile.ts'
 export { pruneSignIns } from './prune-sign-ins.ts'
+export { createReadMe } from './read-me.ts'
 export { retentionEnabled } from './retention-enabled.ts'
-export { listConnections, removeConnection } from './routes/connections.ts'
-export { type AccountContext, readProfile, updateProfile } from './routes/profile.ts'
-export { createReadMe } from './routes/read-me.ts'
-export { listUnverifiedPeople, vouchForAddress } from './routes/unverified-people.ts'
 export type { AuthenticateSession } from './sign-in/authenticate-session.ts'
 export {
   findGrants,
@@ -34,4 +33,5 @@ export type { SignIn, SignInRequest } from './sign-in/sign-in.ts'
 export type { SignUpPolicy } from './sign-in/sign-up-policy.ts'
 export type { SocialLogins } from './sign-in/social-providers.ts'
 export { personColumns, personOf, type SignedIn } from './signed-in.ts'
+export { listUnverifiedPeople, vouchForAddress } from './unverified-people.ts'
 export { createVisitor, type Visitor } from './visitor.ts'

@@ -5,7 +5,7 @@ import { setMeteringTime, useVirtualMetering } from '@dock/testkit/src/billing/v
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createBillingModule } from './create-billing-module.ts'
 import type { PlanFile } from './plan-file.ts'
-import { setPlan } from './routes/set-plan.ts'
+import { setPlan } from './set-plan.ts'
 
 const prices = { vcpuSecond: '10', memoryGiBSecond: '1', diskGiBMonth: '100000', snapshotGiBMonth: '50000' }
 const plans: PlanFile = {

@@ -1,6 +1,7 @@
 /** Public interface of the billing module: plans of the operator, metering, the ledger, and payment companies. */
 export type { BillingContext } from './billing-context.ts'
 export { type BillingModule, createBillingModule } from './create-billing-module.ts'
+export { listPlannedOrganizations } from './list-planned.ts'
 export { type PlanFile, parsePlans } from './plan-file.ts'
 export {
   type BillingProvider,
@@ -9,6 +10,5 @@ export {
   ProviderRefused,
   type Subscription,
 } from './provider.ts'
-export { listPlannedOrganizations } from './routes/list-planned.ts'
-export { readOrganizationUsage } from './routes/read-usage.ts'
-export { setOrganizationPlan, setPlan } from './routes/set-plan.ts'
+export { readOrganizationUsage } from './read-usage.ts'
+export { setOrganizationPlan, setPlan } from './set-plan.ts'

@@ -2,11 +2,11 @@
 import { withTransaction } from '../../database/database.ts'
 import { deleteErasedUsers } from '../accounts/index.ts'
 import { promoteNextOwner } from '../organizations/index.ts'
+import { graceMs } from './close-account.ts'
 import type { ClosureContext } from './closure-context.ts'
 import { listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
+import { afterErasure } from './erase-account.ts'
 import { erasePerson } from './erase-person.ts'
-import { graceMs } from './routes/close-account.ts'
-import { afterErasure } from './routes/erase-account.ts'
 
 const batch = 20
 

@@ -4,8 +4,8 @@ import type { Erased } from '../lineage/index.ts'
 import { markOrganizationDeleted, promoteNextOwner } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import { lockOwnOrganizations, lockPerson } from './closure-store.ts'
+import { afterErasure } from './erase-account.ts'
 import { erasePerson } from './erase-person.ts'
-import { afterErasure } from './routes/erase-account.ts'
 
 const eraseOrganization = async (
   { db, clock, wakeRemoval }: ClosureContext,

@@ -1,10 +1,10 @@
 /** Public interface of the files module: files of running Docks. */
 
+export { deleteFile, makeFolder, moveFile } from './change-files.ts'
 export { createFilesModule, type FilesModule } from './create-files-module.ts'
 export type { FilesContext } from './files-context.ts'
-export { deleteFile, makeFolder, moveFile } from './routes/change-files.ts'
-export { listFiles } from './routes/list-files.ts'
-export { readFile } from './routes/read-file.ts'
-export { watchFiles } from './routes/watch-files.ts'
-export { writeFile } from './routes/write-file.ts'
+export { listFiles } from './list-files.ts'
+export { readFile } from './read-file.ts'
 export { createUploadBudget, type UploadPace, usualUploadPace } from './upload-budget.ts'
+export { watchFiles } from './watch-files.ts'
+export { writeFile } from './write-file.ts'

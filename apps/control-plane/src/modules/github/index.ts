@@ -6,6 +6,12 @@ export type { QuotedText, RunText } from './api/issue-text.ts'
 export type { PullRequest } from './api/pull-requests.ts'
 export type { CheckRun, StatusComment } from './api/status-reports.ts'
 export { type AppSettings, githubSealedColumns } from './app/github-app.ts'
+export {
+  createGithubApp,
+  createGithubManifest,
+  deleteGithubApp,
+  readGithubApp,
+} from './app/manage-app.ts'
 export { createGithubModule, type GithubModule } from './create-github-module.ts'
 export type { GithubContext } from './github-context.ts'
 export {
@@ -13,13 +19,6 @@ export {
   findLinkedRepository,
   type InstallationForRun,
 } from './installations/installation-store.ts'
-export type { LinkedRepository } from './linked-repository.ts'
-export {
-  createGithubApp,
-  createGithubManifest,
-  deleteGithubApp,
-  readGithubApp,
-} from './routes/app-routes.ts'
 export {
   listInstallations,
   readInstallation,
@@ -27,7 +26,8 @@ export {
   unlinkInstallation,
   updateInstallation,
   updateInstallationSettings,
-} from './routes/installation-routes.ts'
-export { authorizeGithubLink, linkRepositories, startGithubLink } from './routes/link-routes.ts'
+} from './installations/manage-installations.ts'
+export type { LinkedRepository } from './linked-repository.ts'
+export { authorizeGithubLink, linkRepositories, startGithubLink } from './linking/link-repositories.ts'
 export type { Actor, RunSignal, RunSink, RunTrigger } from './run-seam.ts'
 export type { ReceiveWebhook } from './webhooks/receive-webhook.ts'

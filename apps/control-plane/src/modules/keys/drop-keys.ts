@@ -1,7 +1,7 @@
 import type { Tx } from '../../database/database.ts'
-import { revokeAllKeyRows } from './api-key-store.ts'
+import { revokeAllKeyRows } from './api-keys/api-key-store.ts'
 import { deleteDecidedDeviceCodes } from './device-codes/device-code-store.ts'
-import { deleteAllSshKeyRows } from './ssh-key-store.ts'
+import { deleteAllSshKeyRows } from './ssh-keys/ssh-key-store.ts'
 
 /**
  * Revokes all API keys of a user, including keys issued to Docks, and deletes the user's SSH keys and the sign-ins of

@@ -3,7 +3,7 @@ import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
-import type { DeviceFlow } from './device-flow.ts'
+import type { DeviceFlow } from './assistant/device-flow.ts'
 
 export type KeysContext = {
   db: Db

@@ -1,5 +1,6 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
 
+export { changeOrganizationLimits } from './change-limits.ts'
 export { createLimitsModule, type LimitsContext, type LimitsModule } from './create-limits-module.ts'
 export {
   defaultLimits,
@@ -18,6 +19,7 @@ export {
   requireFastRunSlot,
   requireQuota,
 } from './quota.ts'
+export { readOrganizationLimits } from './read-limits.ts'
 export {
   requireRoomForEnvironment,
   requireRoomForOrganization,
@@ -26,6 +28,4 @@ export {
   requireRoomForTemplate,
   requireRoomForWorkspace,
 } from './require-room.ts'
-export { changeOrganizationLimits } from './routes/change-limits.ts'
-export { readOrganizationLimits } from './routes/read-limits.ts'
-export { setLimits } from './routes/set-limits.ts'
+export { setLimits } from './set-limits.ts'

@@ -3,7 +3,7 @@ import type { Db } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
 import { createLiveHub } from './live-hub.ts'
 import { forgetForeignTransactions, pruneChanges } from './live-store.ts'
-import type { LiveContext } from './routes/read-live.ts'
+import type { LiveContext } from './read-live.ts'
 
 export type LiveModule = {
   context: LiveContext

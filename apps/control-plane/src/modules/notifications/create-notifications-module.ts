@@ -1,7 +1,7 @@
 import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
+import type { InboxContext } from './mark-read.ts'
 import { pruneNotifications } from './prune-notifications.ts'
-import type { InboxContext } from './routes/mark-read.ts'
 import { createUnsubscribing, type Unsubscribing } from './unsubscribing.ts'
 
 export type NotificationsModule = {

@@ -2,12 +2,12 @@
 export type { Alert } from './alert.ts'
 export { alertStatement, raiseAlert } from './alert-statement.ts'
 export { createNotificationsModule, type NotificationsModule } from './create-notifications-module.ts'
-export { pruneNotifications } from './prune-notifications.ts'
-export { listNotifications } from './routes/list-notifications.ts'
-export { type InboxContext, markAllNotificationsRead, markNotificationRead } from './routes/mark-read.ts'
+export { listNotifications } from './list-notifications.ts'
+export { type InboxContext, markAllNotificationsRead, markNotificationRead } from './mark-read.ts'
 export {
   readNotificationPreferences,
   setOrganizationPreference,
   setPersonalPreference,
-} from './routes/preferences.ts'
+} from './preferences.ts'
+export { pruneNotifications } from './prune-notifications.ts'
 export { createUnsubscribing, type Unsubscribing } from './unsubscribing.ts'

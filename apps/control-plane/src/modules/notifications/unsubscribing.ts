@@ -8,7 +8,7 @@ import { isUuid } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { cancelAlertMails, type UnsubscribeLink } from '../../mail/index.ts'
 import { alertOccasion } from './alert.ts'
-import { turnOffAlertMails } from './routes/preferences.ts'
+import { turnOffAlertMails } from './preferences.ts'
 
 /** Path of the pages, without the token. */
 const path = '/mail/unsubscribe'

@@ -9,7 +9,7 @@ import { afterAll, beforeEach, expect, it, vi } from 'vitest'
 import { createDock, execInDock, findDock } from '../docks/index.ts'
 import { readHost } from '../hosts/index.ts'
 import type { RunPlan } from './insert-run.ts'
-import { promoteRun } from './routes/promote-run.ts'
+import { promoteRun } from './promote-run.ts'
 import { sweepRuns } from './run-sweep.ts'
 
 const turns = await createTurnsWorld()

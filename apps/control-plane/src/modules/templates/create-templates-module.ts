@@ -1,7 +1,7 @@
 import { retentionEnabled } from '../accounts/index.ts'
 import type { LostTimeParts } from '../docks/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
-import type { TemplateGates } from './routes/create-template.ts'
+import type { TemplateGates } from './create-template.ts'
 import type { TemplateContext } from './template-context.ts'
 import { createDeleteTemplateSaga, createSaveTemplateSaga } from './template-saga.ts'
 import {

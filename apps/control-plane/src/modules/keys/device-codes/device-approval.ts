@@ -2,7 +2,7 @@
 import { ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
-import { requireRoomForApiKey } from '../api-key-store.ts'
+import { requireRoomForApiKey } from '../api-keys/api-key-store.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
 import { type DeviceCodeRow, decide, findUndecided } from './device-code-store.ts'

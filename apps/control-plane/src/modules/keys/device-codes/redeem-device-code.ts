@@ -1,7 +1,7 @@
 import { type DeviceCodeProgress, limits, ServiceError } from '@dock/contract'
 import { type Tx, withTransaction } from '../../../database/database.ts'
-import { insertApiKeyWithinLimit } from '../api-key-store.ts'
-import { apiKeyView } from '../api-key-view.ts'
+import { insertApiKeyWithinLimit } from '../api-keys/api-key-store.ts'
+import { apiKeyView } from '../api-keys/api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newRawApiKey } from '../../../keys/raw-api-key.ts'
+import { newRawApiKey } from '../../../keys/api-keys/raw-api-key.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
 const mask = (text: string, variables: string[], files: string[] = []) =>

@@ -1,0 +1,117 @@
+/** Routes of the installations that are linked to a workspace. One of another workspace reads as not found. */
+import { type Installation, type InstallationSettings, ServiceError } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
+import { isForeignKeyViolation } from '../../../database/violations.ts'
+import type { Member } from '../../accounts/index.ts'
+import type { GithubContext } from '../github-context.ts'
+import {
+  findInstallationRow,
+  findSettings,
+  type InstallationRow,
+  listInstallationRows,
+  type SettingsChange,
+  updateInstallationRow,
+  updateSettings,
+} from './installation-store.ts'
+import { unlinkInstallationRow } from './unlink.ts'
+import { viewInstallation } from './view-installation.ts'
+
+type Named = { workspaceId: string; id: string }
+
+const tenantOf = ({ organizationId }: Member, { workspaceId }: { workspaceId: string }) => ({
+  organizationId,
+  workspaceId,
+})
+
+const requireInstallation = async (
+  { db }: Pick<GithubContext, 'db'>,
+  caller: Member,
+  named: Named,
+): Promise<InstallationRow> => {
+  const row = await findInstallationRow(db, tenantOf(caller, named), named.id)
+  if (!row) throw new ServiceError('installation_not_found')
+  return row
+}
+
+/** GET /v1/github/installations. */
+export async function listInstallations(
+  { db }: GithubContext,
+  caller: Member,
+  workspaceId: string,
+): Promise<Installation[]> {
+  return (await listInstallationRows(db, tenantOf(caller, { workspaceId }))).map(viewInstallation)
+}
+
+/** GET /v1/github/installations/:id. */
+export async function readInstallation(
+  context: GithubContext,
+  caller: Member,
+  named: Named,
+): Promise<Installation> {
+  return viewInstallation(await requireInstallation(context, caller, named))
+}
+
+/** PATCH /v1/github/installations/:id. */
+export async function updateInstallation(
+  context: GithubContext,
+  caller: Member,
+  named: Named,
+  change: { agent?: string | undefined; testCommand?: string | null | undefined },
+): Promise<Installation> {
+  const { db, clock } = context
+  if (!(await updateInstallationRow(db, tenantOf(caller, named), named.id, change, clock.now())))
+    throw new ServiceError('installation_not_found')
+  return readInstallation(context, caller, named)
+}
+
+/** DELETE /v1/github/installations/:id. */
+export async function unlinkInstallation(
+  context: GithubContext,
+  caller: Member,
+  named: Named,
+): Promise<{ removed: true }> {
+  await withTransaction(context.db, async (tx) => {
+    await requireInstallation({ db: tx }, caller, named)
+    await unlinkInstallationRow(tx, context.runs, named.id)
+  })
+  context.runs.wake()
+  return { removed: true }
+}
+
+/** GET /v1/github/installations/:id/settings. */
+export async function readInstallationSettings(
+  context: GithubContext,
+  caller: Member,
+  named: Named,
+): Promise<InstallationSettings> {
+  const { id } = await requireInstallation(context, caller, named)
+  const settings = await findSettings(context.db, id)
+  if (!settings) throw new ServiceError('installation_not_found')
+  return settings
+}
+
+/** PATCH /v1/github/installations/:id/settings. Throws `environment_not_found`. */
+export async function updateInstallationSettings(
+  context: GithubContext,
+  caller: Member,
+  named: Named,
+  change: SettingsChange,
+): Promise<InstallationSettings> {
+  const { id } = await requireInstallation(context, caller, named)
+  if (change.environmentId) {
+    const environment = await context.db
+      .selectFrom('environments')
+      .select('id')
+      .where('organization_id', '=', caller.organizationId)
+      .where('id', '=', change.environmentId)
+      .executeTakeFirst()
+    if (!environment) throw new ServiceError('environment_not_found')
+  }
+  const settings = await updateSettings(context.db, id, change).catch((error: unknown) => {
+    // The Environment was deleted since.
+    if (isForeignKeyViolation(error)) throw new ServiceError('environment_not_found')
+    throw error
+  })
+  if (!settings) throw new ServiceError('installation_not_found')
+  return settings
+}

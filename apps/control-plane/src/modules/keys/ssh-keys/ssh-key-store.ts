@@ -1,0 +1,102 @@
+/** All SQL for SSH keys. */
+import { newUuid } from '@dock/foundation'
+import { type Selectable, sql } from 'kysely'
+import type { Database, Db, Tx } from '../../../database/database.ts'
+import type { SshPublicKey } from './ssh-public-key.ts'
+
+export type SshKeyRow = Selectable<Database['ssh_keys']>
+
+const isLive = (now: Date) => sql<boolean>`(expires_at is null or expires_at > ${now})`
+
+/** Returns a user's SSH keys that have not expired, newest first. */
+export function listSshKeyRows(db: Db, userId: string, now: Date): Promise<SshKeyRow[]> {
+  return db
+    .selectFrom('ssh_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where(isLive(now))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Inserts a key, which is not proved. Returns undefined if the account has it. */
+export function insertSshKey(
+  tx: Tx,
+  values: { userId: string; name: string; key: SshPublicKey; now: Date; expiresAt: Date | null },
+): Promise<SshKeyRow | undefined> {
+  return tx
+    .insertInto('ssh_keys')
+    .values({
+      id: newUuid(),
+      user_id: values.userId,
+      name: values.name,
+      public_key: values.key.line,
+      fingerprint: values.key.fingerprint,
+      last_used_at: null,
+      created_at: values.now,
+      expires_at: values.expiresAt,
+    })
+    .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Returns a user's SSH key, unless it has expired. */
+export function findSshKeyRow(db: Db, userId: string, id: string, now: Date): Promise<SshKeyRow | undefined> {
+  return db
+    .selectFrom('ssh_keys')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where(isLive(now))
+    .executeTakeFirst()
+}
+
+/** Replaces the text to sign. */
+export async function setSshKeyChallenge(
+  db: Db,
+  id: string,
+  challenge: { text: string; expiresAt: Date },
+): Promise<void> {
+  await db
+    .updateTable('ssh_keys')
+    .set({ challenge: challenge.text, challenge_expires_at: challenge.expiresAt })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Marks a key as proved and forgets the challenge. Returns undefined if another proof has used the challenge. */
+export function markSshKeyProved(
+  db: Db,
+  id: string,
+  challenge: string,
+  now: Date,
+): Promise<SshKeyRow | undefined> {
+  return db
+    .updateTable('ssh_keys')
+    .set({ proved_at: now, challenge: null, challenge_expires_at: null })
+    .where('id', '=', id)
+    .where('challenge', '=', challenge)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Deletes a user's SSH key. Returns false if the user has no key with this id. */
+export async function deleteSshKeyRow(db: Db, userId: string, id: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('ssh_keys')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export async function deleteAllSshKeyRows(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('ssh_keys').where('user_id', '=', userId).execute()
+}
+
+/** Deletes the SSH keys of all users that have expired. */
+export async function deleteExpiredSshKeys(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('ssh_keys').where('expires_at', '<=', now).execute()
+}

@@ -1,0 +1,28 @@
+import { ServiceError, type Workspace } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
+import type { Member } from '../accounts/index.ts'
+import { requireRoomForWorkspace } from '../limits/index.ts'
+import type { OrganizationContext } from './organization-context.ts'
+import { slugCandidates } from './organization-slug.ts'
+import { lockOrganization } from './organization-store.ts'
+import { workspaceView } from './organization-view.ts'
+import { insertWorkspaceRow } from './workspace-store.ts'
+
+/** Creates a workspace in the caller's organization. Throws `slug_taken`, and `conflict` at the limit. */
+export function createWorkspace(
+  context: OrganizationContext,
+  caller: Member,
+  wanted: { name: string; slug?: string | undefined },
+): Promise<Workspace> {
+  return withTransaction(context.db, async (tx) => {
+    const { organizationId } = caller
+    await lockOrganization(tx, organizationId)
+    await requireRoomForWorkspace(tx, organizationId, context.limits)
+    for (const slug of slugCandidates(wanted, 'workspace')) {
+      const values = { organizationId, name: wanted.name, slug, now: context.clock.now() }
+      const row = await insertWorkspaceRow(tx, values)
+      if (row) return workspaceView(row)
+    }
+    throw new ServiceError('slug_taken')
+  })
+}

@@ -1,0 +1,19 @@
+/** DELETE /v1/docks/:id/ports/:port. */
+import { ServiceError } from '@dock/contract'
+import type { Visitor } from '../accounts/index.ts'
+import { requireDock, requireSecretsAccess } from '../docks/index.ts'
+import type { PortContext } from './port-context.ts'
+import { removePortRow } from './port-store.ts'
+
+/** Removes the port's URL permanently. If the port is exposed again, it gets a new URL. Throws `port_not_found`. */
+export async function unexposePort(
+  context: PortContext,
+  caller: Visitor,
+  id: string,
+  port: number,
+): Promise<{ deleted: true }> {
+  const dock = await requireDock(context, caller, id)
+  requireSecretsAccess(dock)
+  if (!(await removePortRow(context.db, dock, port))) throw new ServiceError('port_not_found')
+  return { deleted: true }
+}

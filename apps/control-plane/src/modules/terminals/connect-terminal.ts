@@ -1,0 +1,80 @@
+/** GET /v1/docks/:id/terminal, before the WebSocket upgrade: exchanges a ticket for an open terminal. */
+import { isReadyDockState, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { findVisibleDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
+import type { TerminalConnection, TerminalSize } from '../hosts/index.ts'
+import { attachProcess, requireAttachable } from './attach-process.ts'
+import { toAttachFailure, toTerminalFailure } from './host-failure.ts'
+import type { TerminalContext } from './terminal-context.ts'
+import { type RedeemedTicket, redeemTicket, type Ticket } from './ticket-store.ts'
+
+export type ConnectedTerminal = Opened & {
+  /** The redeemed ticket, which names the user and the credential. */
+  holder: Ticket
+  /** The caller calls it once when the terminal has closed. */
+  release(): void
+}
+
+type Opened = TerminalConnection & {
+  /** With a process: the offset in its output at which this terminal begins. */
+  start?: number
+  resize(size: TerminalSize): Promise<void>
+}
+
+/** The size of a terminal until its client sends another one. */
+const initialSize: TerminalSize = { cols: 80, rows: 24 }
+
+/**
+ * Redeems the ticket and opens the terminal. Throws `unauthorized` if the ticket is not valid for this Dock,
+ * `dock_not_running`, `rate_limited` and `service_unavailable`; with a process also `not_found` and `conflict`.
+ */
+export async function connectTerminal(
+  context: TerminalContext,
+  id: string,
+  rawTicket: string,
+): Promise<ConnectedTerminal> {
+  const holder = await redeemTicket(context.db, rawTicket, id, context.clock.now())
+  if (!holder) throw badTicket()
+  const dock = await findVisibleDock(context.db, holder.userId, id)
+  if (!dock) throw new ServiceError('dock_not_found')
+  requireSecretsAccess(dock)
+  requireNotDriven(dock)
+  const { id: dockId, hostId, generation } = dock
+  if (!isReadyDockState(dock.state) || hostId === null) throw new ServiceError('dock_not_running')
+  const close = context.open.add(dockId, holder.userId)
+  try {
+    const opened = await open(context, { hostId, dockId, generation }, holder)
+    const ended = context.activity.begin(dock)
+    return {
+      ...{ ...opened, holder },
+      release: () => {
+        close()
+        ended()
+      },
+    }
+  } catch (error) {
+    close()
+    throw holder.attachment ? toAttachFailure(error) : toTerminalFailure(error)
+  }
+}
+
+const open = async (
+  { hosts, clock }: TerminalContext,
+  { hostId, dockId, generation }: { hostId: string; dockId: string; generation: number },
+  { attachment }: RedeemedTicket,
+): Promise<Opened> => {
+  if (attachment) {
+    const place = { hostId, dockId, processId: attachment.processId }
+    await requireAttachable(hosts, place)
+    const attached = await attachProcess(hosts, clock, place, attachment.offset)
+    return { ...attached, resize: (size) => hosts.resizeKept(place, size) }
+  }
+  const terminalId = newUuid()
+  const connection = await hosts.openTerminal(hostId, dockId, { terminalId, generation, ...initialSize })
+  return { ...connection, resize: (size) => hosts.resizeTerminal(hostId, dockId, terminalId, size) }
+}
+
+const badTicket = (): ServiceError =>
+  new ServiceError('unauthorized', {
+    message: 'The ticket is unknown, already used or older than 30 seconds. Request a new one.',
+  })
