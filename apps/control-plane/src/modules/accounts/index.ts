@@ -9,7 +9,7 @@ export {
   replaceErasedUser,
 } from './closed-users.ts'
 export { listConnections, removeConnection } from './connections.ts'
-export { type AccountsModule, createAccountsModule } from './create-accounts-module.ts'
+export { type AccountsModule, createAccountsModule } from './module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
 export { isOpenAccount } from './is-open-account.ts'

@@ -3,7 +3,7 @@ import { routes } from '@dock/contract'
 import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { setMeteringTime, useVirtualMetering } from '@dock/testkit/src/billing/virtual-metering.ts'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createBillingModule } from './create-billing-module.ts'
+import { createBillingModule } from './module.ts'
 import type { PlanFile } from './plan-file.ts'
 import { setPlan } from './set-plan.ts'
 

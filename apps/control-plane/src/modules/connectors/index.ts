@@ -8,7 +8,7 @@ export {
   type GitCredential,
   ProviderUnavailable,
 } from './connector.ts'
-export { type ConnectorsModule, createConnectorsModule } from './create-connectors-module.ts'
+export { type ConnectorsModule, createConnectorsModule } from './module.ts'
 export type { GitGrant, GrantFor } from './git-grant.ts'
 export {
   findPushRefusal,

@@ -14,7 +14,7 @@ export {
   createEnvironmentsModule,
   type EnvironmentsModule,
   type PassedOn,
-} from './create-environments-module.ts'
+} from './module.ts'
 export { deleteEnvironment } from './delete-environment.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn, insertDefaultEnvironment } from './environment-store.ts'

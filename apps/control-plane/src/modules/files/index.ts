@@ -1,7 +1,7 @@
 /** Public interface of the files module: files of running Docks. */
 
 export { deleteFile, makeFolder, moveFile } from './change-files.ts'
-export { createFilesModule, type FilesModule } from './create-files-module.ts'
+export { createFilesModule, type FilesModule } from './module.ts'
 export type { FilesContext } from './files-context.ts'
 export { listFiles } from './list-files.ts'
 export { readFile } from './read-file.ts'

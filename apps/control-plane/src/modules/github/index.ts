@@ -12,7 +12,7 @@ export {
   deleteGithubApp,
   readGithubApp,
 } from './app/manage-app.ts'
-export { createGithubModule, type GithubModule } from './create-github-module.ts'
+export { createGithubModule, type GithubModule } from './module.ts'
 export type { GithubContext } from './github-context.ts'
 export {
   findInstallationForRun,

@@ -34,7 +34,7 @@ export {
   signalName,
   startDock as startDockMessage,
 } from '@dock/host-protocol'
-export { createHostsModule, type HostsContext, type HostsModule } from './create-hosts-module.ts'
+export { createHostsModule, type HostsContext, type HostsModule } from './module.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -13,7 +13,7 @@ export { deleteAssistantConnection, readAssistantConnection } from './assistant/
 export type { DeviceFlowSettings } from './assistant/device-flow.ts'
 export { pollDeviceSignIn } from './assistant/poll-device-sign-in.ts'
 export { startDeviceSignIn } from './assistant/start-device-sign-in.ts'
-export { createKeysModule, type KeysModule } from './create-keys-module.ts'
+export { createKeysModule, type KeysModule } from './module.ts'
 export { createDeviceCode } from './device-codes/create-device-code.ts'
 export type { DeviceApproval, MachineSignIn } from './device-codes/device-approval.ts'
 export { redeemDeviceCode } from './device-codes/redeem-device-code.ts'

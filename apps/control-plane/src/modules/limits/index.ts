@@ -1,7 +1,7 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
 
 export { changeOrganizationLimits } from './change-limits.ts'
-export { createLimitsModule, type LimitsContext, type LimitsModule } from './create-limits-module.ts'
+export { createLimitsModule, type LimitsContext, type LimitsModule } from './module.ts'
 export {
   defaultLimits,
   generousLimits,

@@ -6,7 +6,7 @@ export {
   createOrganization,
   insertOrganizationWithDefaults,
 } from './create-organization.ts'
-export { createOrganizationsModule, type OrganizationsModule } from './create-organizations-module.ts'
+export { createOrganizationsModule, type OrganizationsModule } from './module.ts'
 export { createWorkspace } from './create-workspace.ts'
 export { deleteOrganization } from './delete-organization.ts'
 export { deleteWorkspace } from './delete-workspace.ts'

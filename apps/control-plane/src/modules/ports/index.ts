@@ -1,7 +1,7 @@
 /** Public interface of the ports module: exposing ports of Docks, and routing requests to them. */
 
 export { changePort } from './change-port.ts'
-export { createPortsModule, type PortsModule } from './create-ports-module.ts'
+export { createPortsModule, type PortsModule } from './module.ts'
 export { exposePort } from './expose-port.ts'
 export { listPorts } from './list-ports.ts'
 export type { PortContext } from './port-context.ts'

@@ -1,6 +1,6 @@
 /** Public interface of the runs module: GitHub Runs, the work of coding agents on issues. */
 
-export { createRunsModule, type RunsModule } from './create-runs-module.ts'
+export { createRunsModule, type RunsModule } from './module.ts'
 export { type BudgetGate, createBudgetGate } from './door/budget-gate.ts'
 export { costMicroUsd } from './door/model-prices.ts'
 export {

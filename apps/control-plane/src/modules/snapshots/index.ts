@@ -1,7 +1,7 @@
 /** Public interface of the Snapshots module. */
 
 export { compareSnapshots, listSnapshotFolder } from './browse-snapshots.ts'
-export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-module.ts'
+export { createSnapshotsModule, type SnapshotsModule } from './module.ts'
 export { deleteSnapshot } from './delete-snapshot.ts'
 export { limitSlowReader } from './limit-slow-reader.ts'
 export { parseRangeHeader, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'

@@ -2,7 +2,7 @@
 
 export { enableWebhookEndpoint, rotateWebhookSecret } from './change-endpoint.ts'
 export { createWebhookEndpoint } from './create-endpoint.ts'
-export { createWebhooksModule, type WebhooksModule } from './create-webhooks-module.ts'
+export { createWebhooksModule, type WebhooksModule } from './module.ts'
 export { deleteWebhookEndpoint } from './delete-endpoint.ts'
 export { webhookSealedColumns } from './endpoint-store.ts'
 export { insertDeliveries } from './event-deliveries.ts'
