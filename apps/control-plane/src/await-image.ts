@@ -1,6 +1,6 @@
 /** Waits until Docks can start from a version of an image that a builder has built. Run by script/image. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { listBuiltImages } from './modules/images/index.ts'
+import { listBuiltImages } from './modules/storage/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
 
 const patienceMs = 30_000

@@ -7,12 +7,6 @@ import { createOperationRunner, type OperationRunner, removeOperations } from '.
 import { createFleetGateway, createFleetServer, type FleetServer } from './gateways/fleet/index.ts'
 import { createGitDoor, type ServeRun } from './gateways/git/index.ts'
 import type { GrantFor } from './modules/connectors/index.ts'
-import {
-  type CopiesModule,
-  type CopyMetrics,
-  type CopySettings,
-  createCopiesModule,
-} from './modules/copies/index.ts'
 import { createDocksModule, type DockContext, type DocksModule } from './modules/docks/index.ts'
 import {
   createEnvironmentsModule,
@@ -27,11 +21,18 @@ import {
   type HostsModule,
   type PlacementPolicy,
 } from './modules/hosts/index.ts'
-import { createImagesModule, type ImagesModule } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
 import { createLineageModule, type Erased } from './modules/lineage/index.ts'
 import type { OrganizationResource } from './modules/organizations/index.ts'
 import { createSnapshotsModule, type SnapshotsModule } from './modules/snapshots/index.ts'
+import {
+  type Copies,
+  type CopyMetrics,
+  type CopySettings,
+  createCopies,
+  createImages,
+  type Images,
+} from './modules/storage/index.ts'
 import { createTemplatesModule, type TemplatesModule } from './modules/templates/index.ts'
 import { removeDeliveries } from './modules/webhooks/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
@@ -50,9 +51,9 @@ export type DockModules = {
   owner: string
   docks: DocksModule
   context: DockContext
-  copies: CopiesModule
+  copies: Copies
   environments: EnvironmentsModule
-  images: ImagesModule
+  images: Images
   snapshots: SnapshotsModule
   templates: TemplatesModule
   /** What an organization owns of all this, in the order of its removal. */
@@ -122,8 +123,8 @@ export function createDockModules(options: {
     ...{ db, clock, logger, gateway, sealer, store, owner, settings: options.copySettings },
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   }
-  const copies = createCopiesModule(copyContext)
-  const images = createImagesModule(copyContext)
+  const copies = createCopies(copyContext)
+  const images = createImages(copyContext)
   const environments = createEnvironmentsModule({
     ...{ db, clock, logger, sealer, rateLimits, gitServers, limits: options.limits },
   })

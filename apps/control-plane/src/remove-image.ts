@@ -1,6 +1,6 @@
 /** Removes an own image from the catalog after script/image has removed it from this machine's pool. Run by script/image. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { listBuildersOf, removeVersions } from './modules/images/index.ts'
+import { listBuildersOf, removeVersions } from './modules/storage/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
 
 const patienceMs = 30_000

@@ -24,7 +24,7 @@ export const plantedBugs: readonly Bug[] = [
   },
   {
     title: 'a Snapshot is completed before its capture exists',
-    file: 'apps/control-plane/src/modules/captures/snapshot-rows.ts',
+    file: 'apps/control-plane/src/modules/storage/captures/snapshot-rows.ts',
     right: "d.organization_id, 'saving', d.runtime",
     wrong: "d.organization_id, 'completed', d.runtime",
     caughtBy: model,

@@ -4,12 +4,12 @@ import type { KeyProvider } from '@dock/contract'
 import type { StripeSettings } from '../gateways/stripe/index.ts'
 import type { SignUpPolicy, SocialLogins } from '../modules/accounts/index.ts'
 import { type PlanFile, parsePlans } from '../modules/billing/index.ts'
-import { type CopySettings, readCopySettings } from '../modules/copies/index.ts'
 import type { GitServers } from '../modules/environments/index.ts'
 import type { AppSettings } from '../modules/github/index.ts'
 import type { DeviceFlowSettings } from '../modules/keys/index.ts'
 import { defaultLimits, type InstanceLimits } from '../modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from '../modules/ports/index.ts'
+import { type CopySettings, readCopySettings } from '../modules/storage/index.ts'
 import { type Environment, readEnvironment } from './environment.ts'
 import {
   deviceFlow,

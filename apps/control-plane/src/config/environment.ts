@@ -1,8 +1,8 @@
 /** The environment variables of the control plane: their names, forms and default values. */
 import * as z from 'zod'
 import { isNetwork } from '../client-address.ts'
-import { type CopyTimeName, copyTimeNames } from '../modules/copies/index.ts'
 import { defaultLimits } from '../modules/limits/index.ts'
+import { type CopyTimeName, copyTimeNames } from '../modules/storage/index.ts'
 import { isOwnHost } from '../modules/webhooks/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)

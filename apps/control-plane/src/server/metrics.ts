@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { SshMetrics } from '../gateways/ssh/index.ts'
-import type { CopyMetrics } from '../modules/copies/index.ts'
+import type { CopyMetrics } from '../modules/storage/index.ts'
 
 export type Metrics = {
   registry: Registry

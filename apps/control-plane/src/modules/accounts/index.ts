@@ -9,11 +9,11 @@ export {
   replaceErasedUser,
 } from './closed-users.ts'
 export { listConnections, removeConnection } from './connections.ts'
-export { type AccountsModule, createAccountsModule } from './module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
 export { isOpenAccount } from './is-open-account.ts'
 export { createMember, type Member, type Membership } from './member.ts'
+export { type AccountsModule, createAccountsModule } from './module.ts'
 export { type AccountContext, readProfile, updateProfile } from './profile.ts'
 export { pruneSignIns } from './prune-sign-ins.ts'
 export { createReadMe } from './read-me.ts'

@@ -1,7 +1,7 @@
 /** Public interface of the billing module: plans of the operator, metering, the ledger, and payment companies. */
 export type { BillingContext } from './billing-context.ts'
-export { type BillingModule, createBillingModule } from './module.ts'
 export { listPlannedOrganizations } from './list-planned.ts'
+export { type BillingModule, createBillingModule } from './module.ts'
 export { type PlanFile, parsePlans } from './plan-file.ts'
 export {
   type BillingProvider,

@@ -2,6 +2,6 @@
 
 export { closeAccount } from './close-account.ts'
 export type { ClosureContext } from './closure-context.ts'
-export { type ClosureModule, createClosureModule } from './module.ts'
 export { eraseAccount } from './erase-account.ts'
+export { type ClosureModule, createClosureModule } from './module.ts'
 export { reopenAccount } from './reopen-account.ts'

@@ -8,7 +8,6 @@ export {
   type GitCredential,
   ProviderUnavailable,
 } from './connector.ts'
-export { type ConnectorsModule, createConnectorsModule } from './module.ts'
 export type { GitGrant, GrantFor } from './git-grant.ts'
 export {
   findPushRefusal,
@@ -18,3 +17,4 @@ export {
   type NamedRepository,
   type RefUpdate,
 } from './git-policy.ts'
+export { type ConnectorsModule, createConnectorsModule } from './module.ts'

@@ -10,15 +10,15 @@ export {
   setVariable,
 } from './change-contents.ts'
 export { createEnvironment } from './create-environment.ts'
+export { deleteEnvironment } from './delete-environment.ts'
+export type { EnvironmentContext } from './environment-context.ts'
+export { environmentSealedColumn, insertDefaultEnvironment } from './environment-store.ts'
+export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 export {
   createEnvironmentsModule,
   type EnvironmentsModule,
   type PassedOn,
 } from './module.ts'
-export { deleteEnvironment } from './delete-environment.ts'
-export type { EnvironmentContext } from './environment-context.ts'
-export { environmentSealedColumn, insertDefaultEnvironment } from './environment-store.ts'
-export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 export { passedRepositories } from './passed-repositories.ts'
 export {
   listDescribedVersions,

@@ -12,7 +12,6 @@ export {
   deleteGithubApp,
   readGithubApp,
 } from './app/manage-app.ts'
-export { createGithubModule, type GithubModule } from './module.ts'
 export type { GithubContext } from './github-context.ts'
 export {
   findInstallationForRun,
@@ -29,5 +28,6 @@ export {
 } from './installations/manage-installations.ts'
 export type { LinkedRepository } from './linked-repository.ts'
 export { authorizeGithubLink, linkRepositories, startGithubLink } from './linking/link-repositories.ts'
+export { createGithubModule, type GithubModule } from './module.ts'
 export type { Actor, RunSignal, RunSink, RunTrigger } from './run-seam.ts'
 export type { ReceiveWebhook } from './webhooks/receive-webhook.ts'

@@ -34,7 +34,6 @@ export {
   signalName,
   startDock as startDockMessage,
 } from '@dock/host-protocol'
-export { createHostsModule, type HostsContext, type HostsModule } from './module.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
@@ -63,6 +62,7 @@ export { readHostVersions } from './host-versions.ts'
 export { listHosts, readHost } from './host-view.ts'
 export { readLargestDock } from './largest-dock.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
+export { createHostsModule, type HostsContext, type HostsModule } from './module.ts'
 export { forgetImage, noteImage } from './note-image.ts'
 export {
   hostCandidate,

@@ -13,12 +13,12 @@ export { deleteAssistantConnection, readAssistantConnection } from './assistant/
 export type { DeviceFlowSettings } from './assistant/device-flow.ts'
 export { pollDeviceSignIn } from './assistant/poll-device-sign-in.ts'
 export { startDeviceSignIn } from './assistant/start-device-sign-in.ts'
-export { createKeysModule, type KeysModule } from './module.ts'
 export { createDeviceCode } from './device-codes/create-device-code.ts'
 export type { DeviceApproval, MachineSignIn } from './device-codes/device-approval.ts'
 export { redeemDeviceCode } from './device-codes/redeem-device-code.ts'
 export { dropKeys } from './drop-keys.ts'
 export type { KeysContext } from './keys-context.ts'
+export { createKeysModule, type KeysModule } from './module.ts'
 export {
   deleteProviderKey,
   listProviderKeys,

@@ -6,7 +6,6 @@ export {
   createOrganization,
   insertOrganizationWithDefaults,
 } from './create-organization.ts'
-export { createOrganizationsModule, type OrganizationsModule } from './module.ts'
 export { createWorkspace } from './create-workspace.ts'
 export { deleteOrganization } from './delete-organization.ts'
 export { deleteWorkspace } from './delete-workspace.ts'
@@ -17,6 +16,7 @@ export { listInvitations } from './list-invitations.ts'
 export { listMembers, listNamedMembers } from './list-members.ts'
 export { listWorkspaces, readWorkspace } from './list-workspaces.ts'
 export { promoteNextOwner } from './member-store.ts'
+export { createOrganizationsModule, type OrganizationsModule } from './module.ts'
 export type { OrganizationContext } from './organization-context.ts'
 export type { OrganizationRemoval, OrganizationResource } from './organization-removal.ts'
 export { markOrganizationDeleted } from './organization-store.ts'

@@ -1,9 +1,9 @@
 /** Public interface of the ports module: exposing ports of Docks, and routing requests to them. */
 
 export { changePort } from './change-port.ts'
-export { createPortsModule, type PortsModule } from './module.ts'
 export { exposePort } from './expose-port.ts'
 export { listPorts } from './list-ports.ts'
+export { createPortsModule, type PortsModule } from './module.ts'
 export type { PortContext } from './port-context.ts'
 export { type HostedName, type PortsDomain, readHost } from './port-domain.ts'
 export type { PortRoutes } from './port-routes.ts'

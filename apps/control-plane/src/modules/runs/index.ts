@@ -1,6 +1,5 @@
 /** Public interface of the runs module: GitHub Runs, the work of coding agents on issues. */
 
-export { createRunsModule, type RunsModule } from './module.ts'
 export { type BudgetGate, createBudgetGate } from './door/budget-gate.ts'
 export { costMicroUsd } from './door/model-prices.ts'
 export {
@@ -10,6 +9,7 @@ export {
   type UsageReader,
 } from './door/read-usage.ts'
 export { type RunAtDoor, type RunDoor, reportBytesMax } from './door/run-at-door.ts'
+export { createRunsModule, type RunsModule } from './module.ts'
 export { promoteRun } from './promote-run.ts'
 export { readRunCost, readRunLog } from './read-run-log.ts'
 export { listRuns, readRun } from './read-runs.ts'

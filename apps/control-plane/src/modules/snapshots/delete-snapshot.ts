@@ -12,7 +12,6 @@ import {
   unblockOperationOfDock,
 } from '../../engine/index.ts'
 import type { Visitor } from '../accounts/index.ts'
-import { deleteSnapshotRow } from '../captures/index.ts'
 import {
   causedBy,
   completeOperation,
@@ -26,6 +25,7 @@ import {
   saveOperation,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, orderForHost, saveHostOrders } from '../hosts/index.ts'
+import { deleteSnapshotRow } from '../storage/index.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 import {
   findActiveOperation,

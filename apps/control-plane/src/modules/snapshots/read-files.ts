@@ -2,7 +2,6 @@
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
 import { mapAsync } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
-import { NoCopy } from '../copies/index.ts'
 import { requireSecretsAccess } from '../docks/index.ts'
 import {
   type ByteRange,
@@ -11,6 +10,7 @@ import {
   parseByteRange,
   placeByteRange,
 } from '../hosts/index.ts'
+import { NoCopy } from '../storage/index.ts'
 import { limitSlowReader } from './limit-slow-reader.ts'
 import type { HostReading } from './open-readings.ts'
 import type { SnapshotContext } from './snapshot-context.ts'

@@ -3,8 +3,8 @@ import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { OperationRunner } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
-import type { CopiesModule } from '../copies/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
+import type { Copies } from '../storage/index.ts'
 import type { ListPace } from './list-pace.ts'
 import type { OpenReadings } from './open-readings.ts'
 
@@ -14,9 +14,9 @@ export type SnapshotContext = {
   gateway: Pick<HostGateway, 'readCaptureFile' | 'listCaptureFolder' | 'compareCaptures'>
   runner: OperationRunner
   rateLimits: RateLimits
-  captureHost: CopiesModule['captureHost']
-  listFiles: CopiesModule['listFiles']
-  ensureCapture: CopiesModule['ensureCapture']
+  captureHost: Copies['captureHost']
+  listFiles: Copies['listFiles']
+  ensureCapture: Copies['ensureCapture']
   readings: OpenReadings
   listPace: ListPace
 }

@@ -11,7 +11,6 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { withTransaction } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
-import { insertSavingSnapshot } from '../captures/index.ts'
 import {
   causedBy,
   claimDock,
@@ -21,6 +20,7 @@ import {
   notCopyable,
   requireDock,
 } from '../docks/index.ts'
+import { insertSavingSnapshot } from '../storage/index.ts'
 import type { TemplateContext } from './template-context.ts'
 import type { SaveData } from './template-saga.ts'
 import { findSavingRefusal, findTemplate, insertTemplate } from './template-store.ts'

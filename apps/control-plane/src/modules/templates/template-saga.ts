@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 import { type EmptyData, emptyData, firstVersion, LeaseLost, type Saga } from '../../engine/index.ts'
-import { endSavingSnapshot } from '../captures/index.ts'
 import {
   blockIfInherited,
   completeOperation,
@@ -19,6 +18,7 @@ import {
   retryWhenHostReconnects,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
+import { endSavingSnapshot } from '../storage/index.ts'
 import { failTemplate, publishTemplate } from './template-store.ts'
 
 const saveData = z.strictObject({

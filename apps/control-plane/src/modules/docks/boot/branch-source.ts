@@ -8,8 +8,8 @@ import {
   type OperationRow,
   type SagaStep,
 } from '../../../engine/index.ts'
-import { endSavingSnapshot, type SavedSnapshot } from '../../captures/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
+import { endSavingSnapshot, type SavedSnapshot } from '../../storage/index.ts'
 import { afterHeld, hasRow, holdDock } from '../core/dock-commit.ts'
 import { recordNewSnapshot } from '../core/last-snapshot.ts'
 import { blockIfInherited, findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'

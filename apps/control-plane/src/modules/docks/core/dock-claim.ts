@@ -14,7 +14,6 @@ import {
   type OperationRunner,
   type VersionedData,
 } from '../../../engine/index.ts'
-import { insertSavingSnapshot } from '../../captures/index.ts'
 import {
   hostCandidate,
   type PlacementPolicy,
@@ -23,6 +22,7 @@ import {
   type StartDock,
 } from '../../hosts/index.ts'
 import { type Quota, type QuotaRefusal, quotaCte, quotaError } from '../../limits/index.ts'
+import { insertSavingSnapshot } from '../../storage/index.ts'
 import type { DockRow } from './dock.ts'
 import {
   afterHeld,

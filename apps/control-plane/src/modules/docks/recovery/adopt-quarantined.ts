@@ -6,7 +6,6 @@ import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import type { Cause } from '../../../engine/index.ts'
-import { dockOfSnapshot, saveAdopted } from '../../captures/index.ts'
 import {
   captureIdOf,
   findUnconfirmedDisk,
@@ -15,6 +14,7 @@ import {
   QuarantineRefused,
   recordQuarantineDecision,
 } from '../../hosts/index.ts'
+import { dockOfSnapshot, saveAdopted } from '../../storage/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 import { causedBy } from '../dock-context.ts'
 

@@ -8,8 +8,8 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../../database/database.ts'
 import { unblockOperationsOfHost } from '../../../engine/index.ts'
-import { completeReturnedCaptures, failCapturesOfHost } from '../../captures/index.ts'
 import { declareHostLost } from '../../hosts/index.ts'
+import { completeReturnedCaptures, failCapturesOfHost } from '../../storage/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 
 /** Idempotent. Throws `host_not_found`, or `conflict` if the host is online. */

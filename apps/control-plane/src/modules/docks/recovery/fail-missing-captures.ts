@@ -1,6 +1,6 @@
 /** After a database restore: finds Snapshots whose captures were removed after the backup was taken. */
 import { withTransaction } from '../../../database/database.ts'
-import { recordMissingCaptures } from '../../captures/index.ts'
+import { recordMissingCaptures } from '../../storage/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 import type { DockContext } from '../dock-context.ts'
 

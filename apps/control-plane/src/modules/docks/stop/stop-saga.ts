@@ -8,7 +8,6 @@ import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
 import { firstVersion, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
-import { deleteSnapshotsOfDock, endSavingSnapshot } from '../../captures/index.ts'
 import {
   type HostGateway,
   HostUnreachable,
@@ -18,6 +17,7 @@ import {
   saveHostOrders,
 } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
+import { deleteSnapshotsOfDock, endSavingSnapshot } from '../../storage/index.ts'
 import { commitDock, gate, hasRow, moved } from '../core/dock-commit.ts'
 import { findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
 import { removeCapture } from '../core/remove-from-host.ts'
