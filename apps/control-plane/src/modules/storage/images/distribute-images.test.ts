@@ -13,8 +13,8 @@ import { markBuilder } from '../../hosts/index.ts'
 import { type CopyContext, copyKeysColumn } from '../copies/copy-context.ts'
 import { defaultCopySettings } from '../copies/copy-settings.ts'
 import { sweepCopies } from '../copies/sweep-copies.ts'
-import { checkIntervalMs, versionGraceMs } from './distribute-images.ts'
 import { createImages, type Images, listBuildersOf, removeVersions } from '../index.ts'
+import { checkIntervalMs, versionGraceMs } from './distribute-images.ts'
 
 let database: FreshDatabase
 let world: TestWorld
