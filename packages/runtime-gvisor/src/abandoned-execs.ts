@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecReference, SandboxProcess } from '@dock/runtime'
 import { isSameMark, markOf, markVariable } from './exec-mark.ts'
 import type { ExecTransport } from './exec-transport.ts'
+import { ptyHolderName } from './pty-program.ts'
 import { runToEnd } from './run-to-end.ts'
 
 const readMs = 10_000
@@ -52,11 +53,14 @@ export async function abandonedExecs(
     abandoned,
   ).finally(() => late.abort())
   if (exitCode !== 0) throw new Error(`reading the marks of commands failed: ${exitCode}`)
+  const holders = new Set(fromOutside.filter(({ name }) => name === ptyHolderName).map(({ pid }) => pid))
   return [...stdout.toString().matchAll(/^(\d+) ([0-9a-f]{16}) ([0-9a-f]*)$/gm)].flatMap(
     ([, pid, bounding, variable]) => {
       const mark = markOf(bounding!, variable!)
       const isKnown = mark === null || [...known].some((each) => isSameMark(each, mark))
-      return isKnown ? [] : { pid: Number(pid), mark }
+      return isKnown
+        ? []
+        : { pid: Number(pid), mark, ...(holders.has(Number(pid)) ? { pty: true as const } : {}) }
     },
   )
 }

@@ -3,6 +3,10 @@
  * that the host needs neither a terminal nor a process for it (decision 019).
  */
 
+/** The program that holds a pseudo-terminal, and its name in the list of processes. */
+const holderPath = '/usr/bin/script'
+export const ptyHolderName = 'script'
+
 const largestSize = 9999
 
 /** Returns a size that `stty` accepts. */
@@ -26,7 +30,7 @@ export function ptyProgram(
   const size = `/usr/bin/stty cols ${terminalSize(cols)} rows ${terminalSize(rows)}`
   return {
     argv: [
-      '/usr/bin/script',
+      holderPath,
       ...['--quiet', '--flush', '--return', '--echo', 'always'],
       ...['--command', `${size}; ${shell}; exec ${argv.map(quote).join(' ')}`, '/dev/null'],
     ],

@@ -305,9 +305,8 @@ export type RuntimeDriver = {
    */
   waitForExec?(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
   /**
-   * Returns the running commands that another driver instance started; the process of that instance may be dead.
-   * Excludes terminals and background processes of commands that have ended. Throws {@link SandboxGone}; must not be
-   * called while frozen.
+   * Returns the running commands and programs that another driver instance started; the process of that instance may be
+   * dead. Excludes background processes of those that have ended. Throws {@link SandboxGone}; must not be called while frozen.
    */
   abandonedExecs?(handle: SandboxHandle): Promise<ExecReference[]>
   /** Kills the remaining process tree of a command. */

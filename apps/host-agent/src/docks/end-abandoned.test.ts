@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newUuid } from '@dock/foundation'
@@ -68,6 +69,24 @@ test('leaves a sandbox alone while the pool guard freezes it', async () => {
   host.disks.setFree(Number.MAX_SAFE_INTEGER)
   await expect.poll(() => host.clock.advanceInSteps(1_000).then(() => host.driver.ended)).toHaveLength(1)
   endWatch()
+})
+
+test('a program on a pseudo-terminal is hung up, and is not ended with its background processes', async () => {
+  const file = join(host.handlesFolder, 'hung')
+  const script = `trap 'echo hung >${file}; exit' HUP; echo ready; while :; do sleep 0.05; done`
+  const request = {
+    generation: 1,
+    argv: ['/bin/bash', '-c', script] as [string, ...string[]],
+    env: {},
+    cwd: '/tmp',
+  }
+  const { opened } = await dock().openProcess(newUuid(), { ...request, pty: { cols: 80, rows: 24 } }, {})
+  await once(opened.stdout!, 'data')
+  opened.stdout!.resume()
+  host.driver.setProcesses(dockId, ['script'])
+  host.agent = await host.startAgent()
+  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 60_000 }).toBe('hung\n')
+  expect(host.driver.ended).toEqual([])
 })
 
 test('a setup script runs on and is rejoined', async () => {

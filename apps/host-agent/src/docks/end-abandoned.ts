@@ -1,6 +1,7 @@
 /**
  * Ends the commands that an earlier agent left running in an adopted sandbox. Their callers were told that they failed, and
- * nobody enforces their timeouts any more. Background processes, terminals, kept processes and a setup script (which is rejoined) go on.
+ * nobody enforces their timeouts any more. A program on a pseudo-terminal is hung up instead, as if its window had closed.
+ * Background processes, kept processes and a setup script (which is rejoined) go on.
  */
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
 import { keptMarks } from '../kept-processes/adopt-kept.ts'
@@ -8,7 +9,7 @@ import type { DockState } from './dock-state.ts'
 
 const retryMs = 5_000
 
-/** Resolves when no such command is left or the sandbox is no longer the Dock's. Retries until then. */
+/** Resolves when every such command was ended or the sandbox is no longer the Dock's. Retries until then. */
 export async function endAbandoned(dock: DockState, sandbox: SandboxHandle): Promise<void> {
   const { freezer, clock } = dock.parts
   while (dock.live === sandbox) {
@@ -34,6 +35,8 @@ const endAll = async (dock: DockState, sandbox: SandboxHandle): Promise<void> =>
   await Promise.all(
     abandoned
       .filter(({ mark }) => mark !== joined && !kept.has(mark))
-      .map((each) => driver.endExec?.(sandbox, each)),
+      .map((each) =>
+        each.pty ? driver.signalProcess?.(sandbox, each, 'HUP', 'attached') : driver.endExec?.(sandbox, each),
+      ),
   )
 }

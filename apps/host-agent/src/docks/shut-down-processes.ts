@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxHandle } from '@dock/runtime'
+import { hangUpTerminals } from '../processes/open-process.ts'
 import type { DockState } from './dock-state.ts'
 
 /** How long processes may take to end after SIGTERM. */
@@ -21,8 +22,8 @@ const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], ti
 
 /** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  // A shell at its prompt ends on a hangup, but ignores SIGTERM.
   for (const terminal of dock.terminals.values()) terminal?.kill()
+  hangUpTerminals(dock)
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
     const processes = (await dock.parts.driver.processes?.(handle)) ?? []

@@ -59,10 +59,13 @@ export async function openProcess(
     use = await dock.use(request.generation)
     const { sandbox } = use
     const opened = await openInFolder(dock, sandbox, request, options)
-    processes.set(processId, { sandbox, opened })
+    const isTerminal = isLoginShell(request) && request.pty !== undefined
+    processes.set(processId, { sandbox, opened, isTerminal })
     const ended = opened.exited
       .then(
         async ({ killedForMemory, ...end }): Promise<ProcessEnd> => {
+          // A stop hangs up the shell itself, so its code would tell the person nothing.
+          if (isTerminal && dock.live !== sandbox) return unknownEnd
           if (options.waitsForOutputs) await Promise.all([isOver(opened.stdout), isOver(opened.stderr)])
           return { ...end, ...(killedForMemory && { killedForMemory: [...killedForMemory] }) }
         },
@@ -100,11 +103,24 @@ export function resizeProcess(dock: DockState, processId: string, { cols, rows }
   dock.processes.get(processId)?.opened.resize(cols, rows)
 }
 
+/** Hangs up the shells of people: a shell at its prompt ends on a hang-up, but ignores SIGTERM. Does not wait for them. */
+export function hangUpTerminals({ processes, parts, logger }: DockState): void {
+  for (const each of processes.values()) {
+    if (!each?.isTerminal) continue
+    parts.driver
+      .signalProcess?.(each.sandbox, each.opened.reference, 'HUP', 'attached')
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not hang up a terminal'))
+  }
+}
+
 /** Signals the process group of a process. Does nothing if it has ended or is being started. */
 export async function signalProcess(dock: DockState, processId: string, signal: SignalName): Promise<void> {
   const found = dock.processes.get(processId)
   if (found) await dock.parts.driver.signalProcess?.(found.sandbox, found.opened.reference, signal, 'group')
 }
+
+const isLoginShell = ({ command, argv }: OpenProcessRequest): boolean =>
+  command === undefined && argv === undefined
 
 /** Without a folder in the request, the process begins in the work folder, or in the next one if the user removed it. */
 const openInFolder = async (

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Duplex, duplexPair } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { newUuid } from '@dock/foundation'
+import { newOperationId, newUuid } from '@dock/foundation'
 import {
   encodeFrame,
   encodeMessage,
@@ -189,6 +189,25 @@ test('a Dock that stops ends its processes without a code', async () => {
   const { seen } = await open({ argv: ['sleep', '60'] })
   host.driver.kill(dockId)
   await expect.poll(() => seen.end, patiently).toEqual({ exitCode: null, signal: null })
+})
+
+test('a Dock that stops hangs up the shells on its terminals, which then end without a code', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dock-processes-'))
+  const file = join(folder, 'hung')
+  const { stream, seen } = await open({ pty: { cols: 80, rows: 24 } })
+  const program = `trap 'echo hung >${file}; exit' HUP; echo re""ady; while :; do sleep 0.05; done`
+  writeFileSync(join(folder, 'program'), program)
+  stream.write(encodeFrame('stdin', Buffer.from(`bash ${join(folder, 'program')}\r`)))
+  await expect.poll(() => seen.stdout, patiently).toContain('ready')
+  host.driver.setProcesses(dockId, ['script'])
+  const stopping = host.agent.docks.getForCommand(dockId).stop({
+    ...{ operationId: newOperationId(), generation: 1, captureId: newUuid() },
+  })
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), patiently).toBe('hung\n')
+  await expect.poll(() => seen.end, patiently).toEqual({ exitCode: null, signal: null })
+  host.driver.setProcesses(dockId, [])
+  await stopping
+  rmSync(folder, { recursive: true })
 })
 
 test('a reader that never reads blocks the writer, and gets every byte later', async () => {
