@@ -12,7 +12,6 @@ import {
   callAgent,
   type DialBackDoor,
   encodeMessage,
-  exitCodeTrailer,
   type LinkChannel,
   LinkTimeout,
   openProcess,
@@ -65,21 +64,6 @@ export function createDockConnections(
   }
 
   return {
-    openTerminal: async (hostId, dockId, { terminalId, ...query }) => {
-      const stream = await connect(hostId, `/docks/${dockId}/terminals/${terminalId}`, query)
-      return {
-        stream,
-        exitCode: () => {
-          const code = z.coerce.number().int().safeParse(stream.trailers?.[exitCodeTrailer])
-          return code.success ? code.data : null
-        },
-      }
-    },
-    resizeTerminal: async (hostId, dockId, terminalId, size) => {
-      const path = `/docks/${dockId}/terminals/${terminalId}/resize`
-      const options = { timeoutMs: controlTimeoutMs }
-      await callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options)
-    },
     openProcess: async (hostId, dockId, { env = {}, waitsForOutputs, ...request }) => {
       const id = newUuid()
       const path = `/docks/${dockId}/processes/${id}`

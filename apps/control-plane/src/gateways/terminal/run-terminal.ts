@@ -27,9 +27,10 @@ export function runTerminal(options: {
   onEnd: () => void
 }): (why: Closing) => void {
   const { socket, terminal, clock } = options
-  const { stream } = terminal
+  const { input, output } = terminal
   const cancels = new Map<string, () => void>()
   let isOver = false
+  let hasOutputEnded = false
 
   const close = (why: Closing): void => {
     const [code, reason] = closings[why]
@@ -40,7 +41,7 @@ export function runTerminal(options: {
     if (isOver) return
     isOver = true
     for (const cancel of cancels.values()) cancel()
-    stream.destroy()
+    terminal.close()
     // While the socket is paused, it would never process the client's part of the close handshake.
     socket.resume()
     terminal.release()
@@ -83,7 +84,7 @@ export function runTerminal(options: {
     resetUnanswered()
     touch()
     if (isBinary) {
-      if (!stream.write(bytesOf(data))) socket.pause()
+      if (!input.write(bytesOf(data))) socket.pause()
       return
     }
     const size = readResize(bytesOf(data).toString('utf8'))
@@ -92,31 +93,36 @@ export function runTerminal(options: {
     else close('notUnderstood')
   })
   if (terminal.start !== undefined) socket.send(attachedFrame(terminal.start))
-  stream.on('drain', () => socket.resume())
-  stream.on('data', (chunk: Buffer) => {
+  input.on('drain', () => socket.resume())
+  output.on('data', (chunk: Buffer) => {
     touch()
     let hadToWait = false
     socket.send(chunk, { binary: true }, (error) => {
       // A chunk that the kernel buffers at once proves nothing. A chunk that had to wait was sent because the client
       // reads.
       if (hadToWait && !error) resetUnanswered()
-      if (socket.bufferedAmount < heldBytesMax && stream.isPaused()) stream.resume()
+      if (socket.bufferedAmount < heldBytesMax && output.isPaused()) output.resume()
     })
     hadToWait = socket.bufferedAmount > 0
-    if (socket.bufferedAmount >= heldBytesMax) stream.pause()
+    if (socket.bufferedAmount >= heldBytesMax) output.pause()
   })
-  stream.once('end', () => {
-    const code = terminal.exitCode()
-    if (code === null) return close('dockStopped')
-    socket.send(exitFrame(code))
-    close('exited')
-  })
+  const finish = (code: number | null): void => {
+    if (isOver) return
+    if (code !== null) socket.send(exitFrame(code))
+    close(code === null ? 'dockStopped' : 'exited')
+  }
   const lose = (): void => {
     if (!isOver) close('hostLost')
   }
-  stream.on('error', lose)
-  stream.once('close', lose)
-  if (stream.destroyed) queueMicrotask(lose)
+  output.once('end', () => {
+    hasOutputEnded = true
+    terminal.exitCode().then(finish, lose)
+  })
+  output.on('error', lose)
+  output.once('close', () => {
+    if (!hasOutputEnded) lose()
+  })
+  if (output.destroyed) queueMicrotask(lose)
   socket.on('error', () => undefined)
   socket.once('close', end)
   return close

@@ -49,7 +49,7 @@ export function createTerminalGateway(options: {
     if (!ticket) throw new ServiceError('validation_error', { message: 'ticket: required in the query' })
     const terminal = await connectTerminal(context, dockId, ticket)
     const abandon = (): void => {
-      terminal.stream.destroy()
+      terminal.close()
       terminal.release()
     }
     if (socket.destroyed) return abandon()

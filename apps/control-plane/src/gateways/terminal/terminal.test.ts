@@ -9,6 +9,7 @@ import {
   startControlPlaneWithHost,
   type TestPerson,
 } from '@dock/testkit'
+import type { PlayedShell } from '@dock/testkit/src/docks/played-shell.ts'
 import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -20,6 +21,8 @@ let clock: VirtualClock
 let port: number
 let dockId: string
 let member: TestPerson
+/** The shells of the terminals, oldest first. */
+let shells: PlayedShell[]
 const logged: string[] = []
 const clients: WebSocket[] = []
 
@@ -30,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
-  server.host.connections.terminals.length = 0
+  shells = server.host.connections.playedShells = []
   dockId = await server.addDock()
   // Each test has a new member, because the rate limit of tickets counts per person.
   member = await addMember()
@@ -81,10 +84,10 @@ const ticketFor = async (id = dockId, key = member.apiKey): Promise<string> => {
   return (answer.body.data as { ticket: string }).ticket
 }
 const open = async (id = dockId, key = member.apiKey) => {
-  const count = server.host.connections.terminals.length
+  const count = shells.length
   const client = await connect(await ticketFor(id, key), id)
   if (!(client instanceof WebSocket)) throw new Error(client.code)
-  return { client, terminal: server.host.connections.terminals[count]! }
+  return { client, terminal: shells[count]! }
 }
 const closing = async (client: WebSocket): Promise<number> => (await once(client, 'close'))[0] as number
 const read = async (shell: Duplex): Promise<string> => String((await once(shell, 'data'))[0])
@@ -105,7 +108,7 @@ describe('a ticket', () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => connect(ticket)))
     const refused = outcomes.filter((outcome) => !(outcome instanceof WebSocket))
     expect(refused).toEqual(Array.from({ length: 19 }, () => ({ status: 401, code: 'unauthorized' })))
-    expect(server.host.connections.terminals).toHaveLength(1)
+    expect(shells).toHaveLength(1)
   })
 
   it('is valid only for its Dock, and only for a member', async () => {
@@ -306,7 +309,7 @@ describe('a client that is refused', () => {
   const pathWith = (ticket: string) => `/v1/docks/${dockId}/terminal?ticket=${ticket}`
   const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
   const refusedMs = 5_000
-  const shellsDestroyed = () => server.host.connections.terminals.map(({ shell }) => shell.destroyed)
+  const shellsDestroyed = () => shells.map(({ shell }) => shell.destroyed)
 
   it('for an invalid handshake gives its place back at once, and is cut off if it does not read', async () => {
     const { upgradeOf } = server.controlPlane.connectionHandlers

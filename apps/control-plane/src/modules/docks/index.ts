@@ -37,7 +37,7 @@ export type { BootedDock } from './environment/repositories/passed-repositories.
 export { upgradeDocks } from './environment/upgrade-docks.ts'
 export { execInDock } from './exec/exec-dock.ts'
 export { claimExecKey, type ExecKey, findExecKey, freeExecKey } from './exec/exec-key-store.ts'
-export { openDockProcess, requireExecAccess } from './exec/open-process.ts'
+export { openDockProcess, processWords, requireExecAccess } from './exec/open-process.ts'
 export { adoptMachine } from './machines/adopt-machine.ts'
 export type { FastMachines } from './machines/fast-machines.ts'
 export { awaitsReport, type RunMachine } from './machines/machine-store.ts'

@@ -4,13 +4,6 @@ import type { OpenProcess, ProcessEnd, SignalName } from '@dock/host-protocol'
 
 export type TerminalSize = { cols: number; rows: number }
 
-export type TerminalConnection = {
-  /** Write input, read output. Destroying the stream hangs up. The stream fails if the connection to the host breaks. */
-  stream: Duplex
-  /** Call after the stream has ended. Returns the shell's exit code, or null if the Dock ended before the shell. */
-  exitCode(): number | null
-}
-
 /** The request of a process, without the generation of the Dock. `env` defaults to no further variables. */
 export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
   env?: Readonly<Record<string, string>>
@@ -45,13 +38,6 @@ export type RemoteProcess = {
 }
 
 export type HostConnections = {
-  /** Opens a login shell. Throws `HostRefused` `busy` if the Dock has reached its limit of terminals. */
-  openTerminal(
-    hostId: string,
-    dockId: string,
-    wanted: TerminalSize & { terminalId: string; generation: number },
-  ): Promise<TerminalConnection>
-  resizeTerminal(hostId: string, dockId: string, terminalId: string, size: TerminalSize): Promise<void>
   /**
    * Starts a program as the Dock's user: `argv`, or a `command` of a login bash, or a login shell. Throws `HostRefused`:
    * `busy` if too many processes run, `exec_refused` if the program or the folder does not exist.

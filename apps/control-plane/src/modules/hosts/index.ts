@@ -43,10 +43,10 @@ export type {
   HostConnections,
   ProcessRequest,
   RemoteProcess,
-  TerminalConnection,
   TerminalSize,
 } from './host-connections.ts'
 export type { HostEvents } from './host-events.ts'
+export { explainHostFailure, type HostFailureWords, hostNotReached, NotBegun } from './host-failure.ts'
 export type { HostGateway } from './host-gateway.ts'
 export type { HostKeptProcesses, KeptOutputStream, KeptPlace } from './host-kept-processes.ts'
 export {

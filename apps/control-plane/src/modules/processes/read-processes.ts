@@ -1,9 +1,10 @@
 /** GET /v1/docks/:id/processes, …/:pid and …/:pid/wait */
 import type { DockProcess } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
+import { explainHostFailure } from '../hosts/index.ts'
 import type { ProcessContext } from './process-context.ts'
-import { tooManyProcesses, toProcessFailure } from './process-failure.ts'
 import { viewProcess } from './process-view.ts'
+import { startWords } from './process-words.ts'
 import { callHost, requireProcessAccess, requireReady } from './require-process.ts'
 
 type ProcessParams = { id: string; pid: string }
@@ -17,7 +18,7 @@ export async function listProcesses(
   try {
     return (await context.hosts.listKept(hostId, id)).map(viewProcess)
   } catch (error) {
-    throw toProcessFailure(error, tooManyProcesses)
+    throw explainHostFailure(error, startWords)
   }
 }
 

@@ -2,13 +2,13 @@
 import { isReadyDockState, type ServiceError } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
 import { type DockRow, requireDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
-import type { KeptPlace } from '../hosts/index.ts'
+import { explainHostFailure, type KeptPlace, NotBegun } from '../hosts/index.ts'
 import type { ProcessContext } from './process-context.ts'
-import { NotStarted, tooManyReaders, toProcessFailure } from './process-failure.ts'
+import { readerWords } from './process-words.ts'
 
 /** Returns the Dock's host. Throws `dock_not_running` if the Dock is not ready. */
 export function requireReady(dock: Pick<DockRow, 'state' | 'hostId'>): string {
-  if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotStarted('dock_not_running')
+  if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotBegun('dock_not_running')
   return dock.hostId
 }
 
@@ -42,6 +42,6 @@ export async function callHost<Answer>(
 ): Promise<Answer> {
   const hostId = requireReady(await requireProcessAccess(context, caller, id))
   return call({ hostId, dockId: id, processId: pid }).catch((error: unknown) => {
-    throw toProcessFailure(error, tooManyReaders)
+    throw explainHostFailure(error, readerWords)
   })
 }

@@ -3,9 +3,10 @@ import { type DockProcess, isReadyDockState, type RouteBody, type routes, Servic
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
 import { claimExecKey, type DockRow, type ExecKey, findExecKey, freeExecKey } from '../docks/index.ts'
+import { explainHostFailure, NotBegun } from '../hosts/index.ts'
 import type { ProcessContext } from './process-context.ts'
-import { NotStarted, tooManyProcesses, toProcessFailure } from './process-failure.ts'
 import { viewProcess } from './process-view.ts'
+import { startWords } from './process-words.ts'
 import { requireProcessAccess, requireReady } from './require-process.ts'
 
 type StartBody = RouteBody<(typeof routes)['startDockProcess']>
@@ -46,7 +47,7 @@ const start = async (
     })
     return viewProcess(process)
   } catch (error) {
-    throw toProcessFailure(error, tooManyProcesses)
+    throw explainHostFailure(error, startWords)
   } finally {
     ended()
   }
@@ -69,7 +70,7 @@ const startOnce = async (
   const claimed = isReadyDockState(dock.state) ? await claimExecKey(db, key, clock.now()) : null
   if (claimed !== null) {
     return start(context, dock, body, claimed).catch(async (error: unknown) => {
-      if (error instanceof NotStarted) await freeExecKey(db, key, claimed)
+      if (error instanceof NotBegun) await freeExecKey(db, key, claimed)
       throw error
     })
   }
@@ -80,7 +81,7 @@ const startOnce = async (
   try {
     return viewProcess(await hosts.readKept({ hostId, dockId: dock.id, processId: earlier.id }))
   } catch (error) {
-    const failure = toProcessFailure(error, tooManyProcesses)
+    const failure = explainHostFailure(error, startWords)
     throw failure instanceof ServiceError && failure.code === 'not_found'
       ? new ServiceError('exec_result_expired')
       : failure

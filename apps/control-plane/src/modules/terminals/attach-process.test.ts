@@ -68,8 +68,7 @@ const attach = async () => {
     ...{ processId, generation: 1, argv: ['/bin/cat'], env: {}, stdin: true },
     pty: { cols: 80, rows: 24 },
   })
-  const { stream } = await attachProcess(gateway, systemClock, { hostId: 'host', dockId, processId }, 0)
-  return stream
+  return (await attachProcess(gateway, systemClock, { hostId: 'host', dockId, processId }, 0)).output
 }
 const cut = (channel: LinkChannel) => void sockets.get(channel)?.destroy()
 const controlLinkLost = () => expect.poll(() => gateway.hostsWithControlLink()).toEqual([])

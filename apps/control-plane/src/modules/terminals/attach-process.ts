@@ -2,12 +2,12 @@
  * Terminals that show a kept process instead of a shell of their own. The process lives on when the terminal closes, and
  * several terminals may show the same one.
  */
-import { constants } from 'node:os'
 import { Duplex, PassThrough, type Readable } from 'node:stream'
 import type { Clock } from '@dock/foundation'
-import { HostRefused, type KeptPlace, type KeptProcess, type TerminalConnection } from '../hosts/index.ts'
-import { noSuchTerminal } from './host-failure.ts'
+import { HostRefused, type KeptPlace } from '../hosts/index.ts'
+import { exitCodeOf, type TerminalConnection } from './terminal-connection.ts'
 import type { AttachHosts } from './terminal-context.ts'
+import { noSuchTerminal } from './terminal-words.ts'
 
 /** How long one question for the end of the process waits. It cannot be taken back when the terminal closes. */
 const waitMs = 20_000
@@ -18,14 +18,6 @@ const lastInputMs = 10_000
 
 const isGone = (error: unknown): boolean =>
   error instanceof HostRefused && ['not_found', 'not_running', 'stale_generation'].includes(error.code)
-
-const signalNumbers: Readonly<Record<string, number>> = constants.signals
-
-/** Returns the exit code as a shell reports it, or null if nobody knows it. */
-const exitCodeOf = ({ exitCode, signal }: NonNullable<KeptProcess['end']>): number | null => {
-  const number = signal === null ? undefined : signalNumbers[`SIG${signal}`]
-  return exitCode ?? (number === undefined ? null : 128 + number)
-}
 
 /** Throws `not_found` unless the process runs, and has a pty. */
 export async function requireAttachable(hosts: AttachHosts, place: KeptPlace): Promise<void> {
@@ -118,7 +110,14 @@ export async function attachProcess(
     if (!body.readableEnded && !stream.destroyed) void fail(failure)
   })
   watchEnd().catch(fail)
-  return { stream, start, exitCode: () => end?.exitCode ?? null }
+  return {
+    input: stream,
+    output: stream,
+    start,
+    exitCode: async () => end?.exitCode ?? null,
+    resize: (size) => hosts.resizeKept(place, size),
+    close: () => void stream.destroy(),
+  }
 }
 
 /** Resolves after this time, or when the stream has closed. */

@@ -1,11 +1,12 @@
 /** GET /v1/docks/:id/terminal, before the WebSocket upgrade: exchanges a ticket for an open terminal. */
 import { isReadyDockState, ServiceError } from '@dock/contract'
-import { newUuid } from '@dock/foundation'
 import { findVisibleDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
-import type { TerminalConnection, TerminalSize } from '../hosts/index.ts'
+import { explainHostFailure } from '../hosts/index.ts'
 import { attachProcess, requireAttachable } from './attach-process.ts'
-import { toAttachFailure, toTerminalFailure } from './host-failure.ts'
+import { openShell } from './open-shell.ts'
+import type { TerminalConnection } from './terminal-connection.ts'
 import type { TerminalContext } from './terminal-context.ts'
+import { attachWords, shellWords } from './terminal-words.ts'
 import { type RedeemedTicket, redeemTicket, type Ticket } from './ticket-store.ts'
 
 export type ConnectedTerminal = Opened & {
@@ -18,11 +19,7 @@ export type ConnectedTerminal = Opened & {
 type Opened = TerminalConnection & {
   /** With a process: the offset in its output at which this terminal begins. */
   start?: number
-  resize(size: TerminalSize): Promise<void>
 }
-
-/** The size of a terminal until its client sends another one. */
-const initialSize: TerminalSize = { cols: 80, rows: 24 }
 
 /**
  * Redeems the ticket and opens the terminal. Throws `unauthorized` if the ticket is not valid for this Dock,
@@ -54,7 +51,7 @@ export async function connectTerminal(
     }
   } catch (error) {
     close()
-    throw holder.attachment ? toAttachFailure(error) : toTerminalFailure(error)
+    throw explainHostFailure(error, holder.attachment ? attachWords : shellWords)
   }
 }
 
@@ -63,15 +60,10 @@ const open = async (
   { hostId, dockId, generation }: { hostId: string; dockId: string; generation: number },
   { attachment }: RedeemedTicket,
 ): Promise<Opened> => {
-  if (attachment) {
-    const place = { hostId, dockId, processId: attachment.processId }
-    await requireAttachable(hosts, place)
-    const attached = await attachProcess(hosts, clock, place, attachment.offset)
-    return { ...attached, resize: (size) => hosts.resizeKept(place, size) }
-  }
-  const terminalId = newUuid()
-  const connection = await hosts.openTerminal(hostId, dockId, { terminalId, generation, ...initialSize })
-  return { ...connection, resize: (size) => hosts.resizeTerminal(hostId, dockId, terminalId, size) }
+  if (!attachment) return openShell(hosts, { hostId, dockId, generation })
+  const place = { hostId, dockId, processId: attachment.processId }
+  await requireAttachable(hosts, place)
+  return attachProcess(hosts, clock, place, attachment.offset)
 }
 
 const badTicket = (): ServiceError =>

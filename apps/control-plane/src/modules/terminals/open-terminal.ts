@@ -2,9 +2,10 @@
 import { isReadyDockState, limits, ServiceError, type TerminalTicket } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
 import { requireDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
+import { explainHostFailure } from '../hosts/index.ts'
 import { requireAttachable } from './attach-process.ts'
-import { toAttachFailure } from './host-failure.ts'
 import type { TerminalContext } from './terminal-context.ts'
+import { attachWords } from './terminal-words.ts'
 import { type Attachment, insertTicket } from './ticket-store.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function openTerminal(
   if (attachment) {
     const { processId } = attachment
     await requireAttachable(context.hosts, { hostId, dockId: id, processId }).catch((error: unknown) => {
-      throw toAttachFailure(error)
+      throw explainHostFailure(error, attachWords)
     })
   }
   const now = clock.now()

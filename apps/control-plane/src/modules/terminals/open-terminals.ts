@@ -1,5 +1,6 @@
-/** Counts the open terminals of this process by Dock and by user. The host also enforces the limit per Dock. */
-import { limits, ServiceError } from '@dock/contract'
+/** Counts the open terminals of this process by Dock and by user. */
+import { limits } from '@dock/contract'
+import { tooManyInDock, tooManyOfUser } from './terminal-words.ts'
 
 const { openPerDockMax, openPerUserMax } = limits.terminal
 
@@ -16,10 +17,7 @@ export function createOpenTerminals(): OpenTerminals {
   const check = (dockId: string, userId: string): void => {
     const all = [...open]
     if (all.filter((each) => each.dockId === dockId).length >= openPerDockMax) throw tooManyInDock()
-    if (all.filter((each) => each.userId === userId).length >= openPerUserMax)
-      throw new ServiceError('rate_limited', {
-        message: `You have ${openPerUserMax} terminals open. Close one and try again.`,
-      })
+    if (all.filter((each) => each.userId === userId).length >= openPerUserMax) throw tooManyOfUser()
   }
   return {
     check,
@@ -30,11 +28,4 @@ export function createOpenTerminals(): OpenTerminals {
       return () => void open.delete(terminal)
     },
   }
-}
-
-/** Returns the error for a Dock that has reached the limit of open terminals. */
-export function tooManyInDock(): ServiceError {
-  return new ServiceError('rate_limited', {
-    message: `${openPerDockMax} terminals are open in this Dock. Close one and try again.`,
-  })
 }

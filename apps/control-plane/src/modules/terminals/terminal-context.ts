@@ -16,7 +16,7 @@ export type TerminalContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
-  hosts: Pick<HostConnections, 'openTerminal' | 'resizeTerminal'> & AttachHosts
+  hosts: Pick<HostConnections, 'openProcess'> & AttachHosts
   activity: DockActivity
   open: OpenTerminals
 }

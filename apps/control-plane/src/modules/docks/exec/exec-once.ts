@@ -4,7 +4,7 @@
  * outcome, a repeated request gets `exec_result_expired`.
  */
 import { byteLength, isReadyDockState, limits, ServiceError } from '@dock/contract'
-import type { ExecOutcome } from '../../hosts/index.ts'
+import { type ExecOutcome, NotBegun } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { organizationOwner } from '../core/sealed-columns.ts'
 import type { DockContext } from '../dock-context.ts'
@@ -17,7 +17,6 @@ import {
   freeExecKey,
   keepOutcome,
 } from './exec-key-store.ts'
-import { NotRun } from './host-failure.ts'
 import { type ExecBody, requireReady, runCommand } from './run-command.ts'
 
 /**
@@ -86,7 +85,7 @@ const runFirst = async (
     if (isShort(outcome)) await keep(context, key, id, outcome)
     return outcome
   } catch (error) {
-    if (error instanceof NotRun) await freeExecKey(context.db, key, id)
+    if (error instanceof NotBegun) await freeExecKey(context.db, key, id)
     throw error
   }
 }

@@ -1,12 +1,26 @@
 /** Starts a process with streams in a Dock, for the routes and gateways that carry its bytes. */
+import { limits } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import type { ProcessRequest, RemoteProcess } from '../../hosts/index.ts'
+import {
+  explainHostFailure,
+  type HostFailureWords,
+  NotBegun,
+  type ProcessRequest,
+  type RemoteProcess,
+} from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
 import { requireNotDriven } from '../core/run-gate.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
-import { processRefusal, toExecFailure } from './host-failure.ts'
 import { requireReady } from './run-command.ts'
+
+/** What callers read when an attached process cannot be started. */
+export const processWords: HostFailureWords = {
+  busy: () =>
+    new NotBegun('rate_limited', {
+      message: `${limits.attachedProcessesPerDockMax} processes are attached in this Dock; wait until one ends.`,
+    }),
+}
 
 /** Returns the Dock if the caller may run commands in it. Throws `dock_not_found` or `environment_secrets_admin_only`. */
 export async function requireExecAccess(
@@ -37,6 +51,6 @@ export async function openDockProcess(
     return opened
   } catch (error) {
     ended()
-    throw toExecFailure(error, processRefusal)
+    throw explainHostFailure(error, processWords)
   }
 }

@@ -1,15 +1,21 @@
 /** Runs a command on a Dock's host. */
 import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
-import type { ExecOutcome } from '../../hosts/index.ts'
+import { type ExecOutcome, explainHostFailure, type HostFailureWords, NotBegun } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import type { DockContext } from '../dock-context.ts'
-import { commandRefusal, NotRun, toExecFailure } from './host-failure.ts'
+
+const commandWords: HostFailureWords = {
+  busy: () =>
+    new NotBegun('rate_limited', {
+      message: `${limits.exec.inFlightPerDockMax} commands are running in this Dock; wait until one ends.`,
+    }),
+}
 
 export type ExecBody = RouteBody<(typeof routes)['execInDock']>
 
 /** Returns the Dock's host. Throws `dock_not_running` if the Dock is not ready. */
 export function requireReady(dock: DockRow): string {
-  if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotRun('dock_not_running')
+  if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotBegun('dock_not_running')
   return dock.hostId
 }
 
@@ -35,7 +41,7 @@ export async function runCommand(
     return await context.gateway.exec(hostId, dock.id, request, cancelled)
   } catch (error) {
     if (cancelled?.aborted) throw new ServiceError('exec_failed', { detail: 'the caller disconnected' })
-    throw toExecFailure(error, commandRefusal)
+    throw explainHostFailure(error, commandWords)
   } finally {
     ended()
   }
