@@ -121,7 +121,6 @@ describe('a terminal', () => {
   })
 
   it('is limited to four per Dock, and ends when its Dock stops', async () => {
-    // A new Dock, because a shell of an earlier test may still be ending in the other one and would count.
     const { id } = await createDock(server, { name: freshName('four-terminals') })
     for (let count = 0; count < 4; count += 1) await open(id)
     await expect(open(id)).rejects.toMatchObject({ code: 'rate_limited', status: 429 })

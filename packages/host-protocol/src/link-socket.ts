@@ -2,7 +2,7 @@
  * A connection to a Dock over the link, with the interface of a socket. Bytes are kept for a late reader, and
  * backpressure bounds the bytes that either side buffers.
  */
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
+import { type ClientHttp2Stream, constants } from 'node:http2'
 import { Duplex } from 'node:stream'
 import { HostUnreachable } from './link-errors.ts'
 
@@ -11,8 +11,6 @@ const heldBytes = 64 * 1024
 
 /** The control plane's end. `end` closes one direction, `destroy` closes both. */
 export class LinkSocket extends Duplex {
-  /** The trailers the agent sent at the orderly end of its direction; undefined if it sent none. */
-  trailers: IncomingHttpHeaders | undefined
   /** The idle timeout in milliseconds that was set last, as in `net.Socket`. */
   timeout = 0
   readonly #stream: ClientHttp2Stream
@@ -25,9 +23,6 @@ export class LinkSocket extends Duplex {
     stream.on('data', (chunk: Buffer) => {
       this.#idle?.refresh()
       if (!this.push(chunk)) stream.pause()
-    })
-    stream.once('trailers', (headers: IncomingHttpHeaders) => {
-      this.trailers = headers
     })
     stream.once('end', () => {
       ended = true

@@ -1,10 +1,5 @@
 /** The agent's end of a connection to a Dock. A handler inspects the request, then accepts or refuses it. */
-import {
-  constants,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { bindDialled, ticketHeader } from './dial-back.ts'
 import { readMessage } from './length-prefixed.ts'
@@ -19,8 +14,8 @@ export type IncomingConnection = {
    * if the caller disconnects.
    */
   readMessage(bytesMax: number): Promise<Buffer>
-  /** Accepts the connection. `trailers` is called at the orderly end of the agent's direction. */
-  accept(trailers?: () => OutgoingHttpHeaders): Duplex
+  /** Accepts the connection. */
+  accept(): Duplex
   /** Begins to dial back while the handler still prepares, so that {@link acceptByDialBack} waits less. */
   beginDialBack(): void
   /**
@@ -57,11 +52,8 @@ export async function serveConnection(
     // Also closes a connection that was dialled in vain.
     void dialled?.then((apart) => apart?.destroy())
   })
-  const accept = (trailers?: () => OutgoingHttpHeaders): Duplex => {
-    if (!stream.destroyed) {
-      stream.respond({ ':status': 200 }, { waitForTrailers: trailers !== undefined })
-      if (trailers) stream.once('wantTrailers', () => stream.sendTrailers(trailers()))
-    }
+  const accept = (): Duplex => {
+    if (!stream.destroyed) stream.respond({ ':status': 200 })
     return stream
   }
   try {

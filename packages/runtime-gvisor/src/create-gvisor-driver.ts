@@ -18,7 +18,6 @@ import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
 import { openProcess, resizeTerminal } from './open-process.ts'
-import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
 import { renameSandbox } from './rename-sandbox.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
@@ -222,10 +221,6 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       if (!pty || pid === 0) return
       const sandbox = sandboxOf(handle)
       await sandbox.use(() => resizeTerminal(transport, sandbox.id, pid, { cols, rows }))
-    },
-    openTerminal: async (handle, request) => {
-      const sandbox = sandboxOf(handle)
-      return sandbox.use(() => openTerminal(transport, sandbox.id, request))
     },
     waitForExec: async (handle, { pid }) => {
       if (pid === 0) return undefined

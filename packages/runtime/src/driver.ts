@@ -107,31 +107,6 @@ export type SandboxUsage = {
   memoryBytes: number
 }
 
-export type TerminalRequest = {
-  env: Readonly<Record<string, string>>
-  cwd: string
-  uid: number
-  gid: number
-  cols: number
-  rows: number
-}
-
-/** A login shell on a pseudo-terminal. Chunks have no meaningful boundaries. */
-export type Terminal = {
-  /** `taken` is called once the terminal has accepted the data, for backpressure. */
-  write(data: string | Buffer, taken?: () => void): void
-  resize(cols: number, rows: number): void
-  /** Sets the only listener. Earlier output is kept for it. */
-  onData(listener: (chunk: Buffer) => void): void
-  /** Stops reading, so that a fast writer inside blocks. */
-  pause(): void
-  resume(): void
-  /** Resolves when the shell has ended. Never rejects. */
-  readonly exited: Promise<{ exitCode: number }>
-  /** Hangs up, which ends the shell and its foreground processes. Idempotent. */
-  kill(): void
-}
-
 /** Numbers of the signals that can be sent to a process, as on Linux for x86-64 and ARM. */
 export const signalNumbers = {
   ...{
@@ -297,8 +272,6 @@ export type RuntimeDriver = {
   ): Promise<void>
   /** Resizes the pseudo-terminal of a process that any driver instance opened. Does nothing if it has none or has ended. */
   resizeProcess?(handle: SandboxHandle, reference: ExecReference, cols: number, rows: number): Promise<void>
-  /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
-  openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
   /**
    * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost.
    * Call it once per command.

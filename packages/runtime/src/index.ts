@@ -23,6 +23,4 @@ export {
   type SignalTarget,
   sandboxHandle,
   signalNumbers,
-  type Terminal,
-  type TerminalRequest,
 } from './driver.ts'

@@ -11,7 +11,6 @@ import type { KeptRecords } from '../kept-processes/kept-record.ts'
 import type { ProcessKeeper } from '../kept-processes/process-keeper.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenProcesses } from '../processes/open-processes.ts'
-import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { BootQueue } from './boot-queue.ts'
 import type { CaptureNotes } from './capture-notes.ts'
@@ -66,7 +65,6 @@ export class DockState {
   readonly logger: Logger
   /** Number of tenant commands that are running. */
   execsInFlight = 0
-  readonly terminals: OpenTerminals = new Map()
   readonly processes: OpenProcesses = new Map()
   readonly kept: KeptProcesses = new Map()
   /** Program in a warm sandbox that waits to unpack the Environment of the Dock that claims it. */
@@ -183,7 +181,7 @@ export class DockState {
   }
 
   /**
-   * Wakes the sandbox of this generation for a command, a terminal or a port, and keeps it from being frozen as idle until
+   * Wakes the sandbox of this generation for a command, a process or a port, and keeps it from being frozen as idle until
    * it is released. Throws `stale_generation`, `not_running`, or `frozen` while the pool guard freezes all Docks.
    */
   async use(generation: number): Promise<SandboxUse> {

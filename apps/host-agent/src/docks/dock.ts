@@ -14,7 +14,6 @@ import {
   resizeProcess,
   signalProcess,
 } from '../processes/open-process.ts'
-import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
 import { captureDock } from './capture-dock.ts'
@@ -121,14 +120,6 @@ export class Dock {
   /** `gone` is aborted when the caller disconnects. */
   exec(request: protocol.ExecInDock, gone?: AbortSignal): Promise<protocol.ExecOutcome> {
     return execInDock(this.#state, request, gone)
-  }
-
-  openTerminal(terminalId: string, request: protocol.OpenTerminal): Promise<DockTerminal> {
-    return openTerminal(this.#state, terminalId, request)
-  }
-
-  resizeTerminal(terminalId: string, size: protocol.TerminalSize): void {
-    resizeTerminal(this.#state, terminalId, size)
   }
 
   openProcess(

@@ -22,7 +22,6 @@ const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], ti
 
 /** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  for (const terminal of dock.terminals.values()) terminal?.kill()
   hangUpTerminals(dock)
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {

@@ -78,12 +78,6 @@ export function createAgentApp(view: HostView): Hono {
     warmPool.keep(kind, second)
     return context.json({})
   })
-  app.post('/docks/:dockId/terminals/:terminalId/resize', async (context) => {
-    const size = await readBody(context, protocol.terminalSize)
-    const dock = docks.find(uuidParameter(context, 'dockId'))
-    dock?.resizeTerminal(uuidParameter(context, 'terminalId'), size)
-    return context.json({})
-  })
   app.post('/docks/:dockId/processes/:processId/resize', async (context) => {
     const size = await readBody(context, protocol.terminalSize)
     const dock = docks.find(uuidParameter(context, 'dockId'))

@@ -1,16 +1,15 @@
-/** Connections from the control plane to terminals, processes, ports and git connections of Docks. */
+/** Connections from the control plane to processes, ports and git connections of Docks. */
 import * as protocol from '@dock/host-protocol'
 import * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
 import type { Dock } from '../docks/dock.ts'
 import { pipePort } from '../ports/pipe-port.ts'
 import { pipeProcess } from '../processes/pipe-process.ts'
-import { pipeTerminal } from '../terminals/pipe-terminal.ts'
 import type { HostView } from './host-view.ts'
 import { parse, parseJson, parseUuid } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
-const path = /^\/docks\/([^/]+)\/(terminals|processes|ports|git)\/([^/]+)$/
+const path = /^\/docks\/([^/]+)\/(processes|ports|git)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
 /** Returns a handler that accepts or refuses each connection as the host protocol specifies. */
@@ -24,22 +23,6 @@ export function createConnectHandler({
     const dock = docks.find(parseUuid(dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return dock
-  }
-
-  const takeTerminal = async (
-    connection: protocol.IncomingConnection,
-    dock: Dock,
-    name: string,
-    query: unknown,
-  ): Promise<void> => {
-    const opened = await dock.openTerminal(parseUuid(name), parse(protocol.openTerminal, query))
-    if (connection.gone.aborted) return opened.terminal.kill()
-    let exitCode: number | undefined
-    void opened.ended.then((end) => {
-      exitCode = end?.exitCode
-    })
-    const trailers = () => (exitCode === undefined ? {} : { [protocol.exitCodeTrailer]: String(exitCode) })
-    pipeTerminal(opened, connection.accept(trailers))
   }
 
   const takeProcess = async (
@@ -87,7 +70,7 @@ export function createConnectHandler({
       if (!kind) throw new AgentRefusal('not_found', 'no such path')
       if (kind === 'git') return takeGit(connection, dockId, name)
       const query = Object.fromEntries(searchParams)
-      const take = { terminals: takeTerminal, processes: takeProcess, ports: takePort }[kind]
+      const take = { processes: takeProcess, ports: takePort }[kind]
       await take?.(connection, known(dockId), name, query)
     } catch (error) {
       const { code, message } = toAgentRefusal(error)

@@ -36,11 +36,17 @@ type Seen = { stdout: string; stderr: string; end: ProcessEnd | null }
 type Opened = { stream: Duplex; seen: Seen; id: string; leave(): void }
 
 /** The control plane's side of a connection. Throws the code of a refusal. */
-const open = async (request: object, id = newUuid(), dock = dockId, query = ''): Promise<Opened> => {
+const open = async (
+  request: object,
+  id = newUuid(),
+  dock = dockId,
+  query = '',
+  kind = 'processes',
+): Promise<Opened> => {
   const [near, far] = duplexPair()
   let refusal = ''
   const connection: IncomingConnection = {
-    target: new URL(`/docks/${dock}/processes/${id}?${query}`, 'http://agent'),
+    target: new URL(`/docks/${dock}/${kind}/${id}?${query}`, 'http://agent'),
     gone: new AbortController().signal,
     accept: () => far,
     readMessage: (bytesMax) => readMessage(far, bytesMax),
@@ -251,4 +257,7 @@ test('refuses invalid requests, missing programs, old generations and unknown Do
   await expect(open({ argv: ['/no/such'] })).rejects.toThrow('exec_refused')
   await expect(open({ command: 'true', generation: 2 })).rejects.toThrow('not_running')
   await expect(open({ command: 'true' }, newUuid(), newUuid())).rejects.toThrow('not_running')
+  await expect(open({ command: 'true' }, 'first')).rejects.toThrow('invalid')
+  await expect(open({}, '70000', dockId, 'generation=1', 'ports')).rejects.toThrow('invalid')
+  await expect(open({}, newUuid(), dockId, '', 'elsewhere')).rejects.toThrow('not_found')
 })

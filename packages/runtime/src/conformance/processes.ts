@@ -347,6 +347,24 @@ export function describeProcesses(subject: Subject): void {
       await expect.poll(openDescriptors, patiently).toBeLessThanOrEqual(before)
     })
 
+    test('on a terminal is found by another driver instance, which hangs it up', async ({ skip }) => {
+      const { driver, handle } = subject
+      const other = subject.makeDriver()
+      if (!driver.openProcess || !other.signalProcess || !other.abandonedExecs) return skip()
+      const script = 'setsid sleep 9919 </dev/null >/dev/null 2>&1 & echo $!; sleep 9920'
+      const opened = await bash(script, { pty: { cols: 80, rows: 24 } })
+      const daemon = await firstLine(opened.stdout!)
+      opened.stdout?.resume()
+      const [found, ...more] = await other.abandonedExecs(handle)
+      expect([found, more]).toEqual([opened.reference, []])
+      await sleepIsApart(daemon)
+      await other.signalProcess(handle, found!, 'HUP', 'attached')
+      await opened.exited
+      expect(await isAlive(daemon)).toBe(true)
+      await output(`kill ${daemon}`)
+      expect(await other.abandonedExecs(handle)).not.toContainEqual(found)
+    })
+
     test('is adopted by another driver instance, which ends its tree', async ({ skip }) => {
       const { driver, handle } = subject
       if (!driver.openProcess || !driver.endExec || !driver.abandonedExecs) return skip()

@@ -1,4 +1,4 @@
-/** A running sandbox: its identity, its processes, its terminal, freezing and its end. */
+/** A running sandbox: its identity, its processes, freezing and its end. */
 import { expect, test } from 'vitest'
 import { SandboxGone } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
@@ -47,31 +47,6 @@ export function describeSandbox(subject: Subject): void {
     expect(await subject.driver.processes(subject.handle)).toContainEqual(
       expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
     )
-  })
-
-  test('a terminal carries bytes both ways and resolves `exited`', async ({ skip }) => {
-    if (!subject.driver.openTerminal) return skip()
-    const env = { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', HOME: '/tmp' }
-    const size = { cols: 80, rows: 24 }
-    const terminal = await subject.driver.openTerminal(subject.handle, {
-      env,
-      cwd: '/',
-      uid: 1000,
-      gid: 1000,
-      ...size,
-    })
-    let seen = ''
-    const echoed = new Promise<void>((resolve) => {
-      terminal.onData((chunk) => {
-        seen += chunk.toString()
-        if (seen.includes('mark-1')) resolve()
-      })
-    })
-    terminal.write('echo mark-$((2 - 1)) mark-1\r')
-    await echoed
-    terminal.write('exit 5\r')
-    expect(await terminal.exited).toEqual({ exitCode: 5 })
-    terminal.kill()
   })
 }
 

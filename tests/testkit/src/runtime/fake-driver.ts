@@ -12,7 +12,6 @@ import {
   type FakeMachine,
   type FakeSandbox,
 } from './fake-machine.ts'
-import { createFakeTerminal } from './fake-terminal.ts'
 import { openLocalProcess } from './local-process.ts'
 
 /** A driver with all optional methods, and controls for tests. */
@@ -23,7 +22,7 @@ const killedExitCode = 137
 /** Creates a driver on `machine`, by default a new one. */
 export function createFakeDriver(machine: FakeMachine = createFakeMachine()): FakeDriver {
   const starter = Symbol('driver')
-  const { executed, rejoined, ended, started, held, terminals, frozen, renamed, commands } = machine
+  const { executed, rejoined, ended, started, held, frozen, renamed, commands } = machine
   const { enter, find, awake, localProcesses } = machine
   const commandsOf = (handle: SandboxHandle): FakeCommand[] => {
     const sandbox = find(handle)
@@ -31,7 +30,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
   }
   return {
     name: 'gvisor',
-    ...{ executed, rejoined, ended, started, held, terminals, frozen, renamed },
+    ...{ executed, rejoined, ended, started, held, frozen, renamed },
     failNext: machine.failNext,
     hold: machine.hold,
     setProcesses: (dockId, names) => void machine.processes.set(dockId, names),
@@ -144,13 +143,6 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     resizeProcess: async (handle, { mark }, cols, rows) => {
       await awake(handle)
       localProcesses.get(mark)?.resize(cols, rows)
-    },
-    openTerminal: async (handle, request) => {
-      const sandbox = await awake(handle)
-      const terminal = createFakeTerminal(request)
-      terminals.push(terminal)
-      void sandbox.dead.then(() => terminal.kill())
-      return terminal
     },
     waitForExec: async (handle, reference) => {
       rejoined.push(reference)

@@ -8,7 +8,6 @@ import {
   type SandboxUsage,
 } from '@dock/runtime'
 import { fakeDelay } from '../fake-delay.ts'
-import type { FakeTerminal } from './fake-terminal.ts'
 import type { LocalProcess } from './local-process.ts'
 
 /** The calls that a test can hold or make fail. `execEnd` is the end of a command. */
@@ -58,8 +57,6 @@ export type FakeControls = {
   readonly started: readonly SandboxSpec[]
   /** Calls that waited or wait because of `hold`, oldest first. */
   readonly held: readonly FakeCall[]
-  /** Terminals that were opened, oldest first. */
-  readonly terminals: readonly FakeTerminal[]
   /** Ids of the Docks whose sandbox is frozen. */
   readonly frozen: ReadonlySet<string>
   /** Makes the next call of this name throw the error: any call, or `only` one of this Dock and program. */
@@ -109,7 +106,6 @@ export function createFakeMachine() {
     ended: [] as ExecReference[],
     started: [] as SandboxSpec[],
     held,
-    terminals: [] as FakeTerminal[],
     frozen,
     outdated: new Set<string>(),
     renamed: new Map<string, string>(),
