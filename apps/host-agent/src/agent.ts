@@ -80,7 +80,7 @@ export function createAgent(agentParts: AgentParts) {
     gitDoors,
     events,
     warmPoolLosses: new Emitter(),
-    freezer: new Freezer(driver, logger),
+    freezer: new Freezer(driver.capabilities.freezing, logger),
     bootQueue: new BootQueue(bootsAtOnce),
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
     live: new Set(),
@@ -88,8 +88,8 @@ export function createAgent(agentParts: AgentParts) {
     keptRecords: createKeptRecords(join(keptFolder, 'records')),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
-  driver.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
-  driver.keepLeftOutputs?.(({ dockId, descriptors }) => keeper.keepLeft(dockId, descriptors))
+  driver.capabilities.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
+  driver.capabilities.keepLeftOutputs?.(({ dockId, descriptors }) => keeper.keepLeft(dockId, descriptors))
   const docks = new Docks(parts)
   keeper.onDeath(() => docks.endKeptProcesses())
   const readOnly = Promise.withResolvers<void>()

@@ -20,7 +20,7 @@ export function createWatches(
     ...parts,
     imageChanges,
     // Without freezing, a waiting sandbox would cost more than it saves.
-    size: driver.freeze && driver.thaw ? parts.warmPoolSize : 0,
+    size: driver.capabilities.freezing ? parts.warmPoolSize : 0,
     losses: parts.warmPoolLosses,
     room: () => disks.room(),
     memoryAvailable: () => {

@@ -155,11 +155,11 @@ if (runsc && rootfs) {
       killed.kill('SIGKILL')
       await ended
       await driver.exec(handle, request(other))
-      const found = await driver.abandonedExecs!(handle)
+      const found = await driver.abandonedExecs(handle)
       expect(found).toMatchObject([{ mark: reference.mark }])
-      for (const each of found) await driver.endExec?.(handle, each)
+      for (const each of found) await driver.endExec(handle, each)
       // The killed process was already waiting, and the sentry reports an exit code only once.
-      for (const each of found) expect(await driver.waitForExec?.(handle, each)).toBeUndefined()
+      for (const each of found) expect(await driver.waitForExec(handle, each)).toBeUndefined()
       const names = (await driver.exec(handle, request("pgrep -fx 'sleep 888.' -l"))).stdout.toString()
       expect(names).toMatch(/^\d+ sleep\n$/)
     })
@@ -167,7 +167,7 @@ if (runsc && rootfs) {
     test(`by ${exec}, processes are listed even if the sentry refuses`, async () => {
       const { driver, handle } = await shared()
       vi.spyOn(Sentry.prototype, 'processes').mockRejectedValueOnce(new SentryRefused('no such method'))
-      expect(await driver.processes?.(handle)).toContainEqual(
+      expect(await driver.processes(handle)).toContainEqual(
         expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
       )
     })
@@ -179,7 +179,7 @@ if (runsc && rootfs) {
       process.kill(Number(handle.data.pid), 'SIGKILL')
       await dead
       expect(await driver.recover(handle)).toBe('gone')
-      await expect(driver.processes?.(handle)).rejects.toThrow(SandboxGone)
+      await expect(driver.processes(handle)).rejects.toThrow(SandboxGone)
       await driver.destroy(handle)
     })
 
@@ -190,10 +190,10 @@ if (runsc && rootfs) {
       const before = openDescriptors()
       const opened = await Promise.all(
         [undefined, { cols: 80, rows: 24 }].map((pty) =>
-          driver.openProcess!(handle, { ...request('echo here; sleep 8884'), ...(pty ? { pty } : {}) }),
+          driver.openProcess(handle, { ...request('echo here; sleep 8884'), ...(pty ? { pty } : {}) }),
         ),
       )
-      const waiting = await driver.openProcess!(handle, {
+      const waiting = await driver.openProcess(handle, {
         ...request('sleep 8885 & echo here'),
         waitsForOutputs: true,
       })

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, rotateLogs } from '@dock/foundation'
-import type { OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type { AllCapabilities, OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { abandonedExecs } from './abandoned-execs.ts'
 import { BackgroundBoots } from './background-boots.ts'
 import { bootSandbox } from './boot-sandbox.ts'
@@ -48,12 +48,15 @@ export type GvisorOptions = {
   controlSocket?: boolean
 }
 
+/** It lacks no capability. */
+export type GvisorDriver = RuntimeDriver & { readonly capabilities: AllCapabilities }
+
 const handleVersion = 1
 /** A panic message of a sentry takes a few MiB. */
 const panicLogBytesMax = 16 * 2 ** 20
 
 /** Creates a driver that uses this machine's runsc. It checks nothing before `fingerprint`. */
-export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriver> {
+export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)
@@ -109,8 +112,39 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
     sandboxes.delete(id)
   }
 
+  const capabilities: AllCapabilities = {
+    freezing: {
+      freeze: async (handle) => {
+        const sandbox = sandboxOf(handle)
+        await sandbox.use(() => sandbox.cgroup.freeze())
+        sandbox.isFrozen = true
+      },
+      thaw: async (handle) => {
+        const sandbox = sandboxOf(handle)
+        // A user waits for this sandbox: it was claimed, or an idle Dock is used again.
+        background.pauseAll()
+        await sandbox.use(async () => sandbox.cgroup.thaw())
+        sandbox.isFrozen = false
+      },
+    },
+    readUsage: async (handle) => {
+      const sandbox = sandboxOf(handle)
+      return sandbox.use(() => sandbox.cgroup.usage())
+    },
+    isOutdated: ({ dockId, generation }) => isOutdated(runsc, folderOf(sandboxId(dockId, generation))),
+    rename: async (handle, hostname) => {
+      const sandbox = sandboxOf(handle)
+      await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))
+    },
+    keepLeftOutputs: (keep) => leftOutputs.keepWith(keep),
+    watchMemory: (listener) => {
+      onOutOfMemory = listener
+    },
+  }
+
   return {
     name: 'gvisor',
+    capabilities,
     fingerprint: async () => {
       requireCgroups(mounts)
       if (!isRotating) rotateLogs([panicLog], panicLogBytesMax, (text) => logger.warn(text))
@@ -152,10 +186,6 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       const { dockId, generation } = handle
       if (sandbox.ranOutOfMemory) onOutOfMemory({ dockId, generation, process: null })
     },
-    keepLeftOutputs: (keep) => leftOutputs.keepWith(keep),
-    watchMemory: (listener) => {
-      onOutOfMemory = listener
-    },
     exec: async (handle, request) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => {
@@ -177,30 +207,9 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
       }
       return handles
     },
-    freeze: async (handle) => {
-      const sandbox = sandboxOf(handle)
-      await sandbox.use(() => sandbox.cgroup.freeze())
-      sandbox.isFrozen = true
-    },
-    thaw: async (handle) => {
-      const sandbox = sandboxOf(handle)
-      // A user waits for this sandbox: it was claimed, or an idle Dock is used again.
-      background.pauseAll()
-      await sandbox.use(async () => sandbox.cgroup.thaw())
-      sandbox.isFrozen = false
-    },
-    usage: async (handle) => {
-      const sandbox = sandboxOf(handle)
-      return sandbox.use(() => sandbox.cgroup.usage())
-    },
     processes: async (handle) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => listProcesses(runscFor(sandbox.id), sandbox))
-    },
-    isOutdated: ({ dockId, generation }) => isOutdated(runsc, folderOf(sandboxId(dockId, generation))),
-    rename: async (handle, hostname) => {
-      const sandbox = sandboxOf(handle)
-      await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))
     },
     openProcess: async (handle, request) => {
       const sandbox = sandboxOf(handle)

@@ -1,2 +1,2 @@
-export { createGvisorDriver, type GvisorOptions } from './create-gvisor-driver.ts'
+export { createGvisorDriver, type GvisorDriver, type GvisorOptions } from './create-gvisor-driver.ts'
 export type { ExecTransport } from './exec-transport.ts'

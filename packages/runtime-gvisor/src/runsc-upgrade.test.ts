@@ -85,12 +85,12 @@ if (runsc && rootfs) {
       }
       const old = await driver.start({ ...spec, dockId: newUuid() })
       expect(await say(driver, old)).toBe('here\n')
-      expect(driver.isOutdated(old)).toBe(false)
+      expect(driver.capabilities.isOutdated(old)).toBe(false)
 
       placeLauncher(fresh, runscPath)
       rmSync(former)
       const young = await driver.start({ ...spec, dockId: newUuid() })
-      expect([old, young].map((each) => driver.isOutdated(each))).toEqual([true, false])
+      expect([old, young].map((each) => driver.capabilities.isOutdated(each))).toEqual([true, false])
       expect([old, young].map((each) => releaseOf(programOf(each)))).toEqual([releaseOf(runsc), otherRelease])
       expect(readlinkSync(programOf(old))).toMatch(/ \(deleted\)$/)
 

@@ -224,6 +224,7 @@ export type Fingerprint = { driver: string; version: string; detail: Record<stri
 
 export type RuntimeDriver = {
   readonly name: 'gvisor' | 'microvm'
+  readonly capabilities: RuntimeCapabilities
   /** Checks that the runtime works on this machine. Throws an error that says what to do if it does not. */
   fingerprint(): Promise<Fingerprint>
   /** Boots a sandbox. Resolves when it can run a command. A failed start leaves nothing behind. */
@@ -232,56 +233,70 @@ export type RuntimeDriver = {
   recover(handle: SandboxHandle): Promise<SandboxState>
   /** Resolves when the sandbox is dead for any reason, immediately if it already is. */
   wait(handle: SandboxHandle): Promise<void>
-  /** Runs a command until it ends. Throws {@link ExecRefused} or {@link SandboxGone}. */
-  exec(handle: SandboxHandle, request: ExecRequest): Promise<ExecResult>
   /** Ends the sandbox and removes everything the driver created for it. Idempotent. */
   destroy(handle: SandboxHandle): Promise<void>
   /** Returns all sandboxes on this machine, including those without a stored handle, so that orphans can be removed. */
   list(): Promise<SandboxHandle[]>
 
-  // Optional: not every runtime supports the following.
-
-  /** Pauses every process of the sandbox. Calls into the sandbox wait until {@link thaw}. Idempotent. */
-  freeze?(handle: SandboxHandle): Promise<void>
-  /** Resumes a frozen sandbox. Idempotent. */
-  thaw?(handle: SandboxHandle): Promise<void>
-  /** Lists the processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
-  processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
-  /** From now on, calls `listener` whenever a sandbox runs out of memory. */
-  watchMemory?(listener: (event: OutOfMemory) => void): void
+  /** Runs a command until it ends. Throws {@link ExecRefused} or {@link SandboxGone}. */
+  exec(handle: SandboxHandle, request: ExecRequest): Promise<ExecResult>
   /**
-   * From now on, calls `keep` when a command or program has ended and processes that it left behind hold its outputs.
-   * `keep` opens the pipes again, by their paths in /proc, and reads them, so that the writers go on. The driver closes its
-   * own descriptors when the promise settles. Without this call the pipes close, and SIGPIPE ends who writes.
+   * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost.
+   * Call it once per command.
    */
-  keepLeftOutputs?(keep: (left: LeftOutputs) => Promise<void>): void
-  /** Returns the current usage, even while frozen. Throws {@link SandboxGone}. */
-  usage?(handle: SandboxHandle): Promise<SandboxUsage>
-  /** Returns true if the sandbox runs on a different release of the runtime than new sandboxes. */
-  isOutdated?(handle: SandboxHandle): boolean
-  /** Changes the host name of a running sandbox. Throws {@link SandboxGone}; must not be called while frozen. */
-  rename?(handle: SandboxHandle, hostname: string): Promise<void>
+  waitForExec(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
+  /**
+   * Returns the running commands and programs that another driver instance started; the process of that instance may be
+   * dead. Excludes background processes of those that have ended. Throws {@link SandboxGone}; must not be called while frozen.
+   */
+  abandonedExecs(handle: SandboxHandle): Promise<ExecReference[]>
+  /** Kills the remaining process tree of a command. */
+  endExec(handle: SandboxHandle, reference: ExecReference): Promise<void>
+
   /** Starts a program with streams. Throws {@link ExecRefused} or {@link SandboxGone}. */
-  openProcess?(handle: SandboxHandle, request: ProcessRequest): Promise<OpenProcess>
+  openProcess(handle: SandboxHandle, request: ProcessRequest): Promise<OpenProcess>
   /** Sends a signal to a process that any driver instance opened. Does nothing if it has ended. */
-  signalProcess?(
+  signalProcess(
     handle: SandboxHandle,
     reference: ExecReference,
     signal: SignalName,
     target: SignalTarget,
   ): Promise<void>
   /** Resizes the pseudo-terminal of a process that any driver instance opened. Does nothing if it has none or has ended. */
-  resizeProcess?(handle: SandboxHandle, reference: ExecReference, cols: number, rows: number): Promise<void>
+  resizeProcess(handle: SandboxHandle, reference: ExecReference, cols: number, rows: number): Promise<void>
+  /** Lists the processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
+  processes(handle: SandboxHandle): Promise<SandboxProcess[]>
+}
+
+/** Pausing and resuming sandboxes. */
+export type Freezing = {
+  /** Pauses every process of the sandbox. Calls into the sandbox wait until {@link Freezing.thaw}. Idempotent. */
+  freeze(handle: SandboxHandle): Promise<void>
+  /** Resumes a frozen sandbox. Idempotent. */
+  thaw(handle: SandboxHandle): Promise<void>
+}
+
+/** What a runtime may lack. Null says so, and callers must look: the agent works without any of them. */
+export type RuntimeCapabilities = {
+  /** Without it no sandbox waits in the warm pool, idle Docks stay awake, and a stop ends the sandbox before its capture. */
+  freezing: Freezing | null
+  /** Returns the current usage, even while frozen. Throws {@link SandboxGone}. */
+  readUsage: ((handle: SandboxHandle) => Promise<SandboxUsage>) | null
+  /** Changes the host name of a running sandbox. Throws {@link SandboxGone}; must not be called while frozen. */
+  rename: ((handle: SandboxHandle, hostname: string) => Promise<void>) | null
+  /** Returns true if the sandbox runs on a different release of the runtime than new sandboxes. */
+  isOutdated: ((handle: SandboxHandle) => boolean) | null
+  /** From now on, calls `listener` whenever a sandbox runs out of memory. */
+  watchMemory: ((listener: (event: OutOfMemory) => void) => void) | null
   /**
-   * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost.
-   * Call it once per command.
+   * From now on, calls `keep` when a command or program has ended and processes that it left behind hold its outputs.
+   * `keep` opens the pipes again, by their paths in /proc, and reads them, so that the writers go on. The driver closes its
+   * own descriptors when the promise settles. Without this call the pipes close, and SIGPIPE ends who writes.
    */
-  waitForExec?(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
-  /**
-   * Returns the running commands and programs that another driver instance started; the process of that instance may be
-   * dead. Excludes background processes of those that have ended. Throws {@link SandboxGone}; must not be called while frozen.
-   */
-  abandonedExecs?(handle: SandboxHandle): Promise<ExecReference[]>
-  /** Kills the remaining process tree of a command. */
-  endExec?(handle: SandboxHandle, reference: ExecReference): Promise<void>
+  keepLeftOutputs: ((keep: (left: LeftOutputs) => Promise<void>) => void) | null
+}
+
+/** The capabilities of a driver that lacks nothing. */
+export type AllCapabilities = {
+  [Name in keyof RuntimeCapabilities]: NonNullable<RuntimeCapabilities[Name]>
 }

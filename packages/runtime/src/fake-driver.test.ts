@@ -1,9 +1,8 @@
-import { createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
+import { createBareDriver, createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { createFakeMachine } from '@dock/testkit/src/runtime/fake-machine.ts'
 import { describeDriver } from './conformance/index.ts'
 import type { SandboxSpec } from './driver.ts'
 
-const machine = createFakeMachine()
 const spec: SandboxSpec = {
   dockId: '7f0c1d9e-0000-4000-8000-000000000001',
   generation: 3,
@@ -15,9 +14,17 @@ const spec: SandboxSpec = {
   nameserver: '192.0.2.1',
 }
 
+const { bare, full } = { bare: createFakeMachine(), full: createFakeMachine() }
+
 describeDriver(
   'fake',
-  () => createFakeDriver(machine),
+  () => createFakeDriver(full),
+  async () => spec,
+  { shell: false },
+)
+describeDriver(
+  'fake without capabilities',
+  () => createBareDriver(bare),
   async () => spec,
   { shell: false },
 )

@@ -69,7 +69,7 @@ const withGuard = async (): Promise<void> => {
     logger: createLogger('prove'),
   })
   const told: OutOfMemory[] = []
-  driver.watchMemory((event) => told.push(event))
+  driver.capabilities.watchMemory((event) => told.push(event))
   const dockId = newUuid()
   const handle = await driver.start({
     ...{ dockId, generation: 1, hostname: 'proved', cpus: 1, memoryMiB },

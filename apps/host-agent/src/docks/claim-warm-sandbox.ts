@@ -26,7 +26,7 @@ export async function claimWarmSandbox(dock: DockState, command: StartDock): Pro
   const { driver, freezer, disks } = dock.parts
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
-  if (!isSameMachine(record.spec, wanted) || driver.isOutdated?.(live)) return null
+  if (!isSameMachine(record.spec, wanted) || driver.capabilities.isOutdated?.(live)) return null
   // The pool discards sandboxes of an older version within seconds, and a claim may come before that.
   if (wanted.source.kind !== 'image' || !(await disks.isFromCurrentImage(dock.dockId, wanted.source.image)))
     return null
@@ -39,7 +39,7 @@ export async function claimWarmSandbox(dock: DockState, command: StartDock): Pro
     booted: { operationId, result },
   }
   const incomplete = { ...claimed, phase: 'starting' as const, lastOperation: null, booted: null }
-  if (hostname !== null && !driver.rename) return null
+  if (hostname !== null && !driver.capabilities.rename) return null
   const given = [...variableEntries(env), ...secretFileEntries(files)]
   const isReady = hostname === null && given.length === 0
   try {

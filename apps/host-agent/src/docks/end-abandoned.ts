@@ -27,7 +27,7 @@ export async function endAbandoned(dock: DockState, sandbox: SandboxHandle): Pro
 
 const endAll = async (dock: DockState, sandbox: SandboxHandle): Promise<void> => {
   const { driver } = dock.parts
-  const abandoned = (await driver.abandonedExecs?.(sandbox)) ?? []
+  const abandoned = await driver.abandonedExecs(sandbox)
   const setup = dock.record?.setup
   const joined = setup?.outcome === null ? setup.reference?.mark : undefined
   const kept = keptMarks(dock)
@@ -36,7 +36,7 @@ const endAll = async (dock: DockState, sandbox: SandboxHandle): Promise<void> =>
     abandoned
       .filter(({ mark }) => mark !== joined && !kept.has(mark))
       .map((each) =>
-        each.pty ? driver.signalProcess?.(sandbox, each, 'HUP', 'attached') : driver.endExec?.(sandbox, each),
+        each.pty ? driver.signalProcess(sandbox, each, 'HUP', 'attached') : driver.endExec(sandbox, each),
       ),
   )
 }

@@ -60,7 +60,8 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
   }
   if (!record || record.phase === 'gone') return dock.isInWarmPool ? discarded(dock) : false
   // An unused sandbox on an old runtime release: the warm pool will boot another one on the new release.
-  if (dock.isInWarmPool && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
+  if (dock.isInWarmPool && record.sandbox && driver.capabilities.isOutdated?.(record.sandbox))
+    return discarded(dock)
   // Do not adopt a sandbox whose stop was ordered: its disk may already be captured, and later writes would be lost.
   if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {

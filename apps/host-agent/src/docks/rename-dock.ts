@@ -26,7 +26,7 @@ export async function renameDock(
       env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname },
       ...{ cwd: '/', uid: 0, gid: 0, timeoutMs, outputLimitBytes: 1024 },
     }),
-    driver.rename?.(sandbox, hostname),
+    driver.capabilities.rename?.(sandbox, hostname),
   ])
   if (exitCode !== 0) throw new Error(`the sandbox did not accept its host name: exit ${exitCode}`)
 }

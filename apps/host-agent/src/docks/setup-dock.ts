@@ -81,11 +81,10 @@ const rejoin = async (
   const isHere = reference !== null && generation === dock.record?.generation
   const ranMs = startedAt === null ? 0 : clock.now().getTime() - Date.parse(startedAt)
   const leftMs = Math.max(rejoinMsMin, timeoutMs - ranMs)
-  const joined = isHere ? driver.waitForExec?.(sandbox, reference) : undefined
+  const joined = isHere ? driver.waitForExec(sandbox, reference) : undefined
   const exitCode = joined && (await waitAtMost(clock, leftMs, joined))
   const timedOut = exitCode === 'late'
-  if (isHere && timedOut)
-    await waitAtMost(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
+  if (isHere && timedOut) await waitAtMost(clock, endingMs, driver.endExec(sandbox, reference))
   return {
     exitCode: timedOut ? unknownExitCode : (exitCode ?? unknownExitCode),
     timedOut,

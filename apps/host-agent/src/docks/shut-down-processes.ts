@@ -25,7 +25,7 @@ const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> =
   hangUpTerminals(dock)
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
-    const processes = (await dock.parts.driver.processes?.(handle)) ?? []
+    const processes = await dock.parts.driver.processes(handle)
     const own = processes.filter(({ isPlatform }) => !isPlatform).map(({ pid }) => pid)
     if (own.length === 0) return
     const untold = own.filter((pid) => !asked.has(pid))

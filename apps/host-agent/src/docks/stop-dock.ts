@@ -41,7 +41,7 @@ const captureForStop = async (dock: DockState, captureId: string): Promise<Captu
     await endUnreadable(dock)
     return await captureWithNote(dock, captureId)
   }
-  if (!dock.live || !driver.freeze) {
+  if (!dock.live || !driver.capabilities.freezing) {
     await endGracefully(dock)
     const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
     return (await Promise.all([captureWithNote(dock, captureId), stopped]))[0]

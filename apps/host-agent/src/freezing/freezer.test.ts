@@ -14,7 +14,7 @@ let one: SandboxHandle
 let two: SandboxHandle
 beforeEach(async () => {
   driver = createFakeDriver()
-  freezer = new Freezer(driver, logger)
+  freezer = new Freezer(driver.capabilities.freezing, logger)
   one = await driver.start({ ...spec, dockId: 'one', nameserver: '10.0.0.1' })
   two = await driver.start({ ...spec, dockId: 'two', nameserver: '10.0.0.1' })
   freezer.adopt(one, { isNew: true })
@@ -52,9 +52,9 @@ describe('a sandbox', () => {
   })
 
   test('that another agent froze is thawed when it is adopted, unless there is a cause', async () => {
-    await driver.freeze(one)
-    await driver.freeze(two)
-    const next = new Freezer(driver, logger)
+    await driver.capabilities.freezing.freeze(one)
+    await driver.capabilities.freezing.freeze(two)
+    const next = new Freezer(driver.capabilities.freezing, logger)
     next.adopt(one, { isNew: false })
     next.adopt(two, { isNew: false, cause: 'warm' })
     await expect.poll(() => driver.frozen.has(one.dockId)).toBe(false)
@@ -71,10 +71,11 @@ describe('a sandbox', () => {
 
   test('whose thaw fails reports it, and is thawed by the next call', async () => {
     await freezer.freeze(one, 'idle')
-    const { thaw } = driver
-    driver.thaw = () => Promise.reject(new Error('no cgroup'))
+    const { freezing } = driver.capabilities
+    const { thaw } = freezing
+    freezing.thaw = () => Promise.reject(new Error('no cgroup'))
     await expect(freezer.thaw(one, 'idle')).rejects.toThrow('no cgroup')
-    driver.thaw = thaw
+    freezing.thaw = thaw
     await freezer.thaw(one, 'idle')
     expect(driver.frozen.has(one.dockId)).toBe(false)
   })

@@ -4,7 +4,7 @@
  * pool guard freezes every sandbox of the host while the disk pool is full.
  */
 import type { Logger } from '@dock/foundation'
-import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { type Freezing, SandboxGone, type SandboxHandle } from '@dock/runtime'
 
 export type FreezeCause = 'warm' | 'idle' | 'stop'
 
@@ -21,13 +21,14 @@ type Sandbox = {
 const keyOf = (handle: SandboxHandle): string => `${handle.dockId}/${handle.generation}`
 
 export class Freezer {
-  readonly #driver: Pick<RuntimeDriver, 'freeze' | 'thaw'>
+  readonly #freezing: Freezing | null
   readonly #logger: Logger
   readonly #sandboxes = new Map<string, Sandbox>()
   #isGuarding = false
 
-  constructor(driver: Pick<RuntimeDriver, 'freeze' | 'thaw'>, logger: Logger) {
-    this.#driver = driver
+  /** Without `freezing`, every sandbox runs on whatever the causes are. */
+  constructor(freezing: Freezing | null, logger: Logger) {
+    this.#freezing = freezing
     this.#logger = logger
   }
 
@@ -112,7 +113,7 @@ export class Freezer {
     const wanted = this.#shouldFreeze(sandbox)
     if (sandbox.isFrozen === wanted) return
     try {
-      await (wanted ? this.#driver.freeze?.(sandbox.handle) : this.#driver.thaw?.(sandbox.handle))
+      await (wanted ? this.#freezing?.freeze(sandbox.handle) : this.#freezing?.thaw(sandbox.handle))
       sandbox.isFrozen = wanted
     } catch (error) {
       sandbox.isFrozen = undefined

@@ -1,6 +1,6 @@
 /**
  * Freezes idle Docks: an idle sandbox needs little memory but a few percent of a core. A Dock stays awake while a process
- * other than the platform's own runs in it, or while a command, a terminal or a port is in use.
+ * other than the platform's own runs in it, or while a command, a process or a port is in use.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
@@ -19,22 +19,22 @@ const tickMs = 500
 
 type WatchedDock = { readonly idle: IdleSandbox | null }
 
-/** Starts the watch and returns a function that stops it. Does nothing if the driver cannot freeze or list processes. */
+/** Starts the watch and returns a function that stops it. Does nothing if the driver cannot freeze. */
 export function watchIdle(parts: {
   docks: { live(): Iterable<WatchedDock> }
-  driver: Pick<RuntimeDriver, 'processes' | 'freeze'>
+  driver: Pick<RuntimeDriver, 'processes' | 'capabilities'>
   freezer: Freezer
   bootQueue: Pick<BootQueue, 'isCalm'>
   clock: Clock
   logger: Logger
 }): () => void {
   const { docks, driver, freezer, bootQueue, clock, logger } = parts
-  if (!driver.freeze || !driver.processes) return () => {}
+  if (!driver.capabilities.freezing) return () => {}
   const nextCheck = new WeakMap<WatchedDock, number>()
   const checking = new WeakSet<WatchedDock>()
 
   const freezeIfIdle = async (dock: WatchedDock, { sandbox, since }: IdleSandbox): Promise<void> => {
-    const processes = (await driver.processes?.(sandbox)) ?? []
+    const processes = await driver.processes(sandbox)
     if (processes.some(({ isPlatform }) => !isPlatform)) {
       nextCheck.set(dock, clock.now().getTime() + busyPauseMs)
       return

@@ -57,7 +57,7 @@ const adopt = async (dock: DockState, process: KeptProcess, sandbox: SandboxHand
       await keeper.markStarted(dock.dockId, processId)
       watchTimeout(dock, process, sandbox)
     }
-    const code = reference && (await driver.waitForExec?.(sandbox, reference))
+    const code = reference && (await driver.waitForExec(sandbox, reference))
     const end = code == null ? { exitCode: null, signal: null } : processEndOf(code)
     const known = code == null ? 'lost' : end.signal === null ? 'exited' : 'signaled'
     await recordEnd(dock, process, { ...end, reason: process.endedBecause ?? known })

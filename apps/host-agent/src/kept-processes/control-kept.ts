@@ -21,8 +21,8 @@ export async function signalKept(
 ): Promise<void> {
   const { driver } = dock.parts
   const { record, sandbox } = requireKept(dock, processId)
-  if (signal === 'KILL' && target === 'tree' && driver.endExec) return endTree(dock, record)
-  if (sandbox && record.reference) await driver.signalProcess?.(sandbox, record.reference, signal, target)
+  if (signal === 'KILL' && target === 'tree') return endTree(dock, record)
+  if (sandbox && record.reference) await driver.signalProcess(sandbox, record.reference, signal, target)
 }
 
 /** A frozen or overloaded sandbox may take longer. The end then goes on. */
@@ -34,7 +34,7 @@ const endTree = async (dock: DockState, { reference, generation }: KeptRecord): 
   const sandbox = dock.live
   // Another boot has other processes with such marks.
   if (!sandbox || !reference || generation !== dock.generation) return
-  await waitAtMost(clock, treeEndMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
+  await waitAtMost(clock, treeEndMs, driver.endExec(sandbox, reference))
 }
 
 /** Throws `conflict` if the process has no terminal. Does nothing after its end. */
@@ -43,7 +43,7 @@ export async function resizeKept(dock: DockState, processId: string, size: Termi
   const { record, sandbox } = process
   if (!record.pty) throw new AgentRefusal('conflict', 'the process has no terminal')
   if (!sandbox || !record.reference) return
-  await dock.parts.driver.resizeProcess?.(sandbox, record.reference, size.cols, size.rows)
+  await dock.parts.driver.resizeProcess(sandbox, record.reference, size.cols, size.rows)
   // It may have ended meanwhile. Its end must stay in the record.
   if (process.record.end) return
   process.record = { ...process.record, pty: size }

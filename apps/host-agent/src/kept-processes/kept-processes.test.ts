@@ -50,7 +50,7 @@ it.each([
 ])('tells that %s was ended for memory', async (_, command, end) => {
   const { openProcess } = host.driver
   host.driver.openProcess = async (...args) => {
-    const opened = await openProcess!(...args)
+    const opened = await openProcess(...args)
     return { ...opened, exited: opened.exited.then((exit) => ({ ...exit, killedForMemory: ['cc1'] })) }
   }
   const started = await start(command)

@@ -153,7 +153,7 @@ export function endKept(
   const { reference, processId } = process.record
   if (!reference || process.record.end) return
   process.endedBecause = why
-  dock.parts.driver.endExec?.(sandbox, reference).catch((error: unknown) => {
+  dock.parts.driver.endExec(sandbox, reference).catch((error: unknown) => {
     dock.logger.warn({ err: error, processId, why }, 'could not end a kept process')
   })
 }

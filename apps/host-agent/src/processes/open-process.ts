@@ -33,8 +33,7 @@ export type ProcessOptions = Pick<ProcessRequest, 'descriptors' | 'waitsForOutpu
 const unknownEnd: ProcessEnd = { exitCode: null, signal: null }
 
 /**
- * Starts a process, during which the Dock stays awake. Throws `busy` at {@link attachedProcessesMax}, and `unsupported`
- * if the runtime cannot do it.
+ * Starts a process, during which the Dock stays awake. Throws `busy` at {@link attachedProcessesMax}.
  */
 export async function openProcess(
   dock: DockState,
@@ -44,8 +43,6 @@ export async function openProcess(
 ): Promise<DockProcess> {
   const { processes } = dock
   const { driver } = dock.parts
-  if (!driver.openProcess)
-    throw new AgentRefusal('unsupported', 'this runtime cannot run processes with streams')
   if (processes.has(processId)) throw new AgentRefusal('busy', 'this process is already open')
   if (processes.size >= attachedProcessesMax)
     throw new AgentRefusal('busy', `${attachedProcessesMax} processes run; wait until one has ended`)
@@ -80,7 +77,7 @@ export async function openProcess(
           ? formatOutOfMemory(killedForMemory, dock.record?.spec?.memoryMiB ?? 0)
           : null,
       hangUp: async () => {
-        await driver.signalProcess?.(sandbox, opened.reference, 'HUP', 'attached').catch((error: unknown) => {
+        await driver.signalProcess(sandbox, opened.reference, 'HUP', 'attached').catch((error: unknown) => {
           dock.logger.warn({ err: error, processId }, 'could not hang up a process')
         })
         for (const stream of [opened.stdin, opened.stdout, opened.stderr]) stream?.destroy()
@@ -108,7 +105,7 @@ export function hangUpTerminals({ processes, parts, logger }: DockState): void {
   for (const each of processes.values()) {
     if (!each?.isTerminal) continue
     parts.driver
-      .signalProcess?.(each.sandbox, each.opened.reference, 'HUP', 'attached')
+      .signalProcess(each.sandbox, each.opened.reference, 'HUP', 'attached')
       .catch((error: unknown) => logger.warn({ err: error }, 'could not hang up a terminal'))
   }
 }
@@ -116,7 +113,7 @@ export function hangUpTerminals({ processes, parts, logger }: DockState): void {
 /** Signals the process group of a process. Does nothing if it has ended or is being started. */
 export async function signalProcess(dock: DockState, processId: string, signal: SignalName): Promise<void> {
   const found = dock.processes.get(processId)
-  if (found) await dock.parts.driver.signalProcess?.(found.sandbox, found.opened.reference, signal, 'group')
+  if (found) await dock.parts.driver.signalProcess(found.sandbox, found.opened.reference, signal, 'group')
 }
 
 const isLoginShell = ({ command, argv }: OpenProcessRequest): boolean =>
@@ -141,7 +138,7 @@ const openInFolder = async (
       ...options,
     }
     try {
-      return await dock.parts.driver.openProcess!(sandbox, request)
+      return await dock.parts.driver.openProcess(sandbox, request)
     } catch (error) {
       if (!(error instanceof ExecRefused)) throw error
       refusal = error

@@ -25,17 +25,17 @@ type CpuTime = { generation: number; cpuUsec: number; atMs: number }
 /** Starts sampling and returns a function that stops it. Does nothing if the driver cannot measure usage. */
 export function sampleDocks(parts: SampleParts): () => void {
   const { docks, driver, disks, networks, events, clock, logger } = parts
-  if (!driver.usage) return () => {}
+  const { readUsage } = driver.capabilities
+  if (!readUsage) return () => {}
   let before = new Map<string, CpuTime>()
 
   const sampleOne = async (dock: RunningDock, times: Map<string, CpuTime>): Promise<UsageSample | null> => {
     const { dockId, generation, memoryMiB, sandbox } = dock
     const [usage, disk, traffic] = await Promise.all([
-      driver.usage?.(sandbox),
+      readUsage(sandbox),
       disks.usage(dockId),
       networks.traffic(dockId),
     ])
-    if (!usage) return null
     const now = clock.now()
     const time = { generation, cpuUsec: usage.cpuUsec, atMs: now.getTime() }
     times.set(dockId, time)

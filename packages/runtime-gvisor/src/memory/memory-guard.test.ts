@@ -39,7 +39,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   }
   const makeDriver = (controlSocket = true) => {
     const made = createGvisorDriver({ ...places, controlSocket, logger: createLogger('test') })
-    made.watchMemory((event) => events.push(event))
+    made.capabilities.watchMemory((event) => events.push(event))
     return made
   }
   /** Starts a sandbox in a process that ends afterwards, as an agent that is killed. */

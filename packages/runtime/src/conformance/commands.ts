@@ -53,15 +53,16 @@ export function describeCommands(subject: Subject): void {
     'a command ends without its background processes, which write on while somebody keeps their outputs',
     async ({ skip }) => {
       const { driver, handle } = subject
-      if (!driver.keepLeftOutputs) return skip()
+      const { keepLeftOutputs } = driver.capabilities
+      if (!keepLeftOutputs) return skip()
       const left: { descriptors: number; output: Promise<string> }[] = []
-      driver.keepLeftOutputs(async ({ descriptors, ...sandbox }) => {
+      keepLeftOutputs(async ({ descriptors, ...sandbox }) => {
         expect(sandbox).toEqual({ dockId: handle.dockId, generation: handle.generation })
         const streams = descriptors.map((each) => createReadStream(`/proc/self/fd/${each}`))
         left.push({ descriptors: descriptors.length, output: text(streams[0]!) })
         await Promise.all(streams.map((stream) => once(stream, 'open')))
       })
-      onTestFinished(() => driver.keepLeftOutputs?.(async () => undefined))
+      onTestFinished(() => keepLeftOutputs(async () => undefined))
       const writes = '(sleep 1; echo late; sleep 1; echo later) & echo now'
       expect(await subject.text(writes)).toBe('now\n')
       await subject.text('true')

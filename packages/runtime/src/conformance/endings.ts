@@ -58,20 +58,18 @@ export function describeEndings(subject: Subject): void {
     expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
   })
 
-  test('another driver instance finds a command, waits for it and ends it', async ({ skip }) => {
-    if (!subject.driver.waitForExec || !subject.driver.endExec) return skip()
+  test('another driver instance finds a command, waits for it and ends it', async () => {
     const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
     const running = subject.driver.exec(subject.handle, request('sleep 7773', { onStarted: resolve }))
     const reference = JSON.parse(JSON.stringify(await started)) as ExecReference
     const other = subject.makeDriver()
-    if (other.abandonedExecs)
-      expect((await other.abandonedExecs(subject.handle)).map(({ mark }) => mark)).toEqual([reference.mark])
-    const code = other.waitForExec?.(subject.handle, reference)
-    await other.endExec?.(subject.handle, reference)
+    expect((await other.abandonedExecs(subject.handle)).map(({ mark }) => mark)).toEqual([reference.mark])
+    const code = other.waitForExec(subject.handle, reference)
+    await other.endExec(subject.handle, reference)
     expect((await running).exitCode).toBe(137)
     expect([137, undefined]).toContain(await code)
-    expect(await other.waitForExec?.(subject.handle, reference)).toBeUndefined()
-    expect(await subject.driver.abandonedExecs?.(subject.handle)).toEqual(subject.driver.abandonedExecs && [])
+    expect(await other.waitForExec(subject.handle, reference)).toBeUndefined()
+    expect(await subject.driver.abandonedExecs(subject.handle)).toEqual([])
   })
 
   test('aborting a command that only sleeps ends it', async () => {
@@ -85,10 +83,9 @@ export function describeEndings(subject: Subject): void {
 
   test.runIf(subject.hasShell)(
     'another driver instance finds running commands as abandoned, but not leftovers of ended ones',
-    async ({ skip }) => {
+    async () => {
       const { driver, handle } = subject
       const other = subject.makeDriver()
-      if (!driver.abandonedExecs || !other.abandonedExecs || !other.endExec) return skip()
       const begin = (script: string, more: Partial<ExecRequest> = {}) => {
         const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
         const exitCode = driver

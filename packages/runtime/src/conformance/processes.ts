@@ -41,7 +41,7 @@ const streamsOf = ({ stdin, stdout, stderr }: OpenProcess) => {
 
 export function describeProcesses(subject: Subject): void {
   const open = (argv: readonly string[], more: Partial<ProcessRequest> = {}): Promise<OpenProcess> =>
-    subject.driver.openProcess!(subject.handle, {
+    subject.driver.openProcess(subject.handle, {
       ...{ argv, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/tmp', uid: 1000, gid: 1000 },
       ...more,
     })
@@ -61,11 +61,10 @@ export function describeProcesses(subject: Subject): void {
   const sleepIsApart = (pid: string) =>
     expect.poll(() => output(`cat /proc/${pid}/comm`), patiently).toBe('sleep\n')
   const signal = ({ reference }: OpenProcess, name: 'TERM' | 'HUP' | 'USR1' | 'KILL', target: SignalTarget) =>
-    subject.driver.signalProcess!(subject.handle, reference, name, target)
+    subject.driver.signalProcess(subject.handle, reference, name, target)
 
   describe('a process', () => {
-    test('has separate streams, and the end of its input ends it', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('has separate streams, and the end of its input ends it', async () => {
       const opened = await bash('echo err >&2; cat; exit 7')
       const { stdin, stdout, stderr } = streamsOf(opened)
       expect(await firstLine(stderr)).toBe('err')
@@ -76,8 +75,7 @@ export function describeProcesses(subject: Subject): void {
       expect(opened.reference.pid).toBeGreaterThan(0)
     })
 
-    test('is searched in PATH, and refused if it or its folder does not exist', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('is searched in PATH, and refused if it or its folder does not exist', async () => {
       const opened = await open(['printf', '%s', "it's"])
       streamsOf(opened).stderr.resume()
       expect(await text(streamsOf(opened).stdout)).toBe("it's")
@@ -86,8 +84,7 @@ export function describeProcesses(subject: Subject): void {
       await expect(bash('true', { cwd: '/no/such/folder' })).rejects.toThrow(ExecRefused)
     })
 
-    test('blocks while its output is not read, and no byte is lost', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('blocks while its output is not read, and no byte is lost', async () => {
       const script =
         'printf -v block %65536s; for ((i = 0; i < 256; i++)); do printf %s "$block"; echo $i >&2; done'
       const opened = await bash(script)
@@ -105,8 +102,7 @@ export function describeProcesses(subject: Subject): void {
       await expect.poll(() => [bytes, lines], patiently).toEqual([16 * mebibyte, 256])
     })
 
-    test('that does not read holds the writer back, and gets every byte later', async ({ skip }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('that does not read holds the writer back, and gets every byte later', async () => {
       const opened = await bash('trap "wc -c; exit" USR1; echo ready; while :; do sleep 0.1 </dev/null; done')
       const { stdin, stdout, stderr } = streamsOf(opened)
       stderr.resume()
@@ -123,8 +119,7 @@ export function describeProcesses(subject: Subject): void {
       await opened.exited
     })
 
-    test('has output of 64 MiB in both directions at once', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('has output of 64 MiB in both directions at once', async () => {
       const opened = await open(['cat'])
       const { stdin, stdout, stderr } = streamsOf(opened)
       stderr.resume()
@@ -140,8 +135,7 @@ export function describeProcesses(subject: Subject): void {
       await expect.poll(() => bytes, patiently).toBe(64 * mebibyte)
     })
 
-    test('ends its output, even if a process that it left behind keeps the pipe', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('ends its output, even if a process that it left behind keeps the pipe', async () => {
       const opened = await bash('setsid sleep 9911 & echo $!')
       streamsOf(opened).stderr.resume()
       const pid = (await text(streamsOf(opened).stdout)).trim()
@@ -150,8 +144,7 @@ export function describeProcesses(subject: Subject): void {
       await output(`kill ${pid}`)
     })
 
-    test('waits for its outputs, if asked: they end when no process holds them', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('waits for its outputs, if asked: they end when no process holds them', async () => {
       const fifo = `/tmp/go-${randomUUID()}`
       const opened = await bash(
         `mkfifo ${fifo}; (read -r line <${fifo}; seq 200000; echo late >&2) & echo first; exit 7`,
@@ -166,8 +159,7 @@ export function describeProcesses(subject: Subject): void {
       expect([numbers.length, numbers.slice(-7), late]).toEqual([1_288_895, '200000\n', 'late\n'])
     })
 
-    test('that has ended is hung up with what holds its outputs in its group', async ({ skip }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('that has ended is hung up with what holds its outputs in its group', async () => {
       const opened = await bash(
         'sleep 9931 & one=$!; setsid sleep 9932 & two=$!; sleep 9933 >/dev/null 2>&1 & echo $one $two $!',
         { waitsForOutputs: true },
@@ -185,10 +177,7 @@ export function describeProcesses(subject: Subject): void {
       expect(await text(stdout)).toBe('')
     })
 
-    test('gets a signal with what is attached to its streams, and without other programs of its group', async ({
-      skip,
-    }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('gets a signal with what is attached to its streams, and without other programs of its group', async () => {
       const opened = await bash('sleep 9914 & one=$!; sleep 9915 >/dev/null 2>&1 & echo $one $!; wait')
       streamsOf(opened).stderr.resume()
       const [attached = '', other = ''] = (await firstLine(streamsOf(opened).stdout)).split(' ')
@@ -200,8 +189,7 @@ export function describeProcesses(subject: Subject): void {
       await output(`kill ${other}`)
     })
 
-    test('gets signals alone, with its group, or with its tree', async ({ skip }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('gets signals alone, with its group, or with its tree', async () => {
       const script =
         'sleep 9912 & one=$!; setsid sleep 9913 & two=$!; trap "echo heard" USR1; echo $one $two; while :; do wait; done'
       const opened = await bash(script)
@@ -228,8 +216,7 @@ export function describeProcesses(subject: Subject): void {
       await expect.poll(() => isAlive(child), patiently).toBe(false)
     })
 
-    test('on a terminal has its size, is resized, and is interrupted by Ctrl-C', async ({ skip }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('on a terminal has its size, is resized, and is interrupted by Ctrl-C', async () => {
       const script = `trap 'stty size; exit 5' WINCH; trap 'echo interrupted' INT
         stty size; echo "$0:$SHELL"; tty >/dev/null && echo ready; while :; do sleep 0.1; done`
       const opened = await open(['/bin/bash', '-c', script, `it's "one"`], {
@@ -250,8 +237,7 @@ export function describeProcesses(subject: Subject): void {
       expect(seen).toContain('20 100')
     })
 
-    test('on a terminal keeps the size that it got right after its start', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('on a terminal keeps the size that it got right after its start', async () => {
       const script =
         'for try in {1..100}; do [[ $(stty size) = "20 100" ]] && break; sleep 0.05; done; sleep 0.3; stty size'
       const opened = await open(['/bin/bash', '-c', script], {
@@ -262,8 +248,7 @@ export function describeProcesses(subject: Subject): void {
       expect(await text(opened.stdout!)).toBe('20 100\r\n')
     })
 
-    test('on a terminal gets a signal in its group, and the end of its input', async ({ skip }) => {
-      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+    test('on a terminal gets a signal in its group, and the end of its input', async () => {
       const pty = { cols: 80, rows: 24 }
       const hung = await bash('sleep 9916 & echo $!; wait', { pty })
       const child = await firstLine(hung.stdout!)
@@ -283,8 +268,7 @@ export function describeProcesses(subject: Subject): void {
       { shell: 'dash', apart: '' },
     ])(
       'on a terminal of $shell is hung up with its foreground, but without daemons',
-      async ({ shell, apart }, { skip }) => {
-        if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      async ({ shell, apart }) => {
         const sleeps = async (): Promise<string[]> =>
           (await output("pgrep -fa '^sleep 992' | cut -d' ' -f2-")).split('\n').filter(Boolean).sort()
         const hung = await open([`/bin/${shell}`, '-i'], { pty: { cols: 80, rows: 24 } })
@@ -299,8 +283,7 @@ export function describeProcesses(subject: Subject): void {
       },
     )
 
-    test('gets descriptors as its streams, also with a terminal', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('gets descriptors as its streams, also with a terminal', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'dock-descriptors-'))
       for (const pty of [undefined, { cols: 80, rows: 24 }]) {
         const [input, out, err] = [
@@ -321,8 +304,7 @@ export function describeProcesses(subject: Subject): void {
       rmSync(folder, { recursive: true })
     })
 
-    test('leaves no descriptor behind, however it ends', async ({ skip }) => {
-      if (!subject.driver.openProcess) return skip()
+    test('leaves no descriptor behind, however it ends', async () => {
       const pass = async (kind: number): Promise<void> => {
         const pty = kind === 1 ? { cols: 80, rows: 24 } : undefined
         if (kind === 2) await expect(open(['/no/such/program'])).rejects.toThrow(ExecRefused)
@@ -347,10 +329,9 @@ export function describeProcesses(subject: Subject): void {
       await expect.poll(openDescriptors, patiently).toBeLessThanOrEqual(before)
     })
 
-    test('on a terminal is found by another driver instance, which hangs it up', async ({ skip }) => {
-      const { driver, handle } = subject
+    test('on a terminal is found by another driver instance, which hangs it up', async () => {
+      const { handle } = subject
       const other = subject.makeDriver()
-      if (!driver.openProcess || !other.signalProcess || !other.abandonedExecs) return skip()
       const script = 'setsid sleep 9919 </dev/null >/dev/null 2>&1 & echo $!; sleep 9920'
       const opened = await bash(script, { pty: { cols: 80, rows: 24 } })
       const daemon = await firstLine(opened.stdout!)
@@ -365,18 +346,17 @@ export function describeProcesses(subject: Subject): void {
       expect(await other.abandonedExecs(handle)).not.toContainEqual(found)
     })
 
-    test('is adopted by another driver instance, which ends its tree', async ({ skip }) => {
+    test('is adopted by another driver instance, which ends its tree', async () => {
       const { driver, handle } = subject
-      if (!driver.openProcess || !driver.endExec || !driver.abandonedExecs) return skip()
       const opened = await bash('setsid sleep 9917 & echo $!; sleep 9918')
       const { stdout, stderr } = streamsOf(opened)
       stderr.resume()
       const child = await firstLine(stdout)
       const other = subject.makeDriver()
       const reference = JSON.parse(JSON.stringify(opened.reference))
-      expect((await other.abandonedExecs?.(handle))?.map(({ mark }) => mark)).toEqual([reference.mark])
-      await other.signalProcess?.(handle, reference, 'CONT', 'process')
-      await other.endExec?.(handle, reference)
+      expect((await other.abandonedExecs(handle)).map(({ mark }) => mark)).toEqual([reference.mark])
+      await other.signalProcess(handle, reference, 'CONT', 'process')
+      await other.endExec(handle, reference)
       stdout.resume()
       expect(await opened.exited).toEqual({ exitCode: null, signal: 'KILL' })
       if (subject.hasShell) expect(await isAlive(child)).toBe(false)

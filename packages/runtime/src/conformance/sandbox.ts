@@ -6,14 +6,16 @@ import { request, type Subject } from './subject.ts'
 export function describeSandbox(subject: Subject): void {
   test.runIf(subject.hasShell)(
     'a running sandbox can be renamed by the driver, but not by a process inside',
-    async () => {
+    async ({ skip }) => {
+      const { rename } = subject.driver.capabilities
+      if (!rename) return skip()
       const { hostname } = subject.spec
-      await subject.driver.rename?.(subject.handle, 'another-name')
+      await rename(subject.handle, 'another-name')
       expect(await subject.text('hostname')).toBe('another-name\n')
       expect((await subject.driver.exec(subject.handle, request(`hostname ${hostname}`))).exitCode).not.toBe(
         0,
       )
-      await subject.driver.rename?.(subject.handle, hostname)
+      await rename(subject.handle, hostname)
       expect(await subject.text('hostname')).toBe(`${hostname}\n`)
     },
   )
@@ -28,22 +30,22 @@ export function describeSandbox(subject: Subject): void {
   })
 
   test('a command waits while the sandbox is frozen; freeze and thaw are idempotent', async ({ skip }) => {
-    if (!subject.driver.freeze || !subject.driver.thaw) return skip()
-    await subject.driver.freeze(subject.handle)
-    await subject.driver.freeze(subject.handle)
+    const { freezing, readUsage } = subject.driver.capabilities
+    if (!freezing) return skip()
+    await freezing.freeze(subject.handle)
+    await freezing.freeze(subject.handle)
     let answered = false
     const waiting = subject.driver
       .exec(subject.handle, request('echo thawed'))
       .finally(() => (answered = true))
-    await subject.driver.usage?.(subject.handle)
+    await readUsage?.(subject.handle)
     expect(answered).toBe(false)
-    await subject.driver.thaw(subject.handle)
-    await subject.driver.thaw(subject.handle)
+    await freezing.thaw(subject.handle)
+    await freezing.thaw(subject.handle)
     expect((await waiting).stdout.toString()).toBe('thawed\n')
   })
 
-  test('process 1 is listed as a platform process', async ({ skip }) => {
-    if (!subject.driver.processes) return skip()
+  test('process 1 is listed as a platform process', async () => {
     expect(await subject.driver.processes(subject.handle)).toContainEqual(
       expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
     )

@@ -73,6 +73,7 @@ const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =
   new Proxy(part, {
     get: (target, name, receiver) => {
       const value: unknown = Reflect.get(target, name, receiver)
+      if (name === 'capabilities' || name === 'freezing') return mortal(value as object, isAlive)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) => {
         const result: unknown = isAlive() ? value.apply(target, args) : new Promise(() => {})

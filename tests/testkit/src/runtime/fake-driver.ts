@@ -4,7 +4,15 @@
  */
 import { finished } from 'node:stream/promises'
 import { newUuid } from '@dock/foundation'
-import type { ExecReference, ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type {
+  AllCapabilities,
+  ExecReference,
+  ExecRequest,
+  ExecResult,
+  RuntimeCapabilities,
+  RuntimeDriver,
+  SandboxHandle,
+} from '@dock/runtime'
 import {
   createFakeMachine,
   type FakeCommand,
@@ -14,8 +22,22 @@ import {
 } from './fake-machine.ts'
 import { openLocalProcess } from './local-process.ts'
 
-/** A driver with all optional methods, and controls for tests. */
-export type FakeDriver = Required<RuntimeDriver> & FakeControls
+/** A driver with all capabilities, and controls for tests. */
+export type FakeDriver = RuntimeDriver & { readonly capabilities: AllCapabilities } & FakeControls
+
+const noCapabilities: RuntimeCapabilities = {
+  freezing: null,
+  readUsage: null,
+  rename: null,
+  isOutdated: null,
+  watchMemory: null,
+  keepLeftOutputs: null,
+}
+
+/** Creates a driver that can only do what every driver must. */
+export function createBareDriver(machine?: FakeMachine): RuntimeDriver & FakeControls {
+  return { ...createFakeDriver(machine), capabilities: noCapabilities }
+}
 
 const killedExitCode = 137
 
@@ -30,6 +52,33 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
   }
   return {
     name: 'gvisor',
+    capabilities: {
+      freezing: {
+        freeze: async (handle) => {
+          await enter('freeze', handle.dockId)
+          freeze(find(handle))
+          frozen.add(handle.dockId)
+        },
+        thaw: async (handle) => {
+          await enter('thaw', handle.dockId)
+          const sandbox = find(handle)
+          sandbox.frozen?.thaw()
+          sandbox.frozen = undefined
+          frozen.delete(handle.dockId)
+        },
+      },
+      watchMemory: () => undefined,
+      keepLeftOutputs: () => undefined,
+      readUsage: async (handle) => {
+        find(handle)
+        return machine.usages.get(handle.dockId) ?? { cpuUsec: 0, memoryBytes: 0 }
+      },
+      isOutdated: ({ dockId, generation }) => generation === 0 && machine.outdated.has(dockId),
+      rename: async (handle, hostname) => {
+        await awake(handle)
+        renamed.set(handle.dockId, hostname)
+      },
+    },
     ...{ executed, rejoined, ended, started, held, frozen, renamed },
     failNext: machine.failNext,
     hold: machine.hold,
@@ -86,18 +135,6 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       machine.end(handle)
     },
     list: async () => machine.list(),
-    freeze: async (handle) => {
-      await enter('freeze', handle.dockId)
-      freeze(find(handle))
-      frozen.add(handle.dockId)
-    },
-    thaw: async (handle) => {
-      await enter('thaw', handle.dockId)
-      const sandbox = find(handle)
-      sandbox.frozen?.thaw()
-      sandbox.frozen = undefined
-      frozen.delete(handle.dockId)
-    },
     processes: async (handle) => {
       await enter('processes', handle.dockId)
       await awake(handle)
@@ -106,17 +143,6 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
         ...{ pid: index + 10, parentPid: 1, uid: 1000, name, isPlatform: false },
       }))
       return [own, ...others]
-    },
-    watchMemory: () => undefined,
-    keepLeftOutputs: () => undefined,
-    usage: async (handle) => {
-      find(handle)
-      return machine.usages.get(handle.dockId) ?? { cpuUsec: 0, memoryBytes: 0 }
-    },
-    isOutdated: ({ dockId, generation }) => generation === 0 && machine.outdated.has(dockId),
-    rename: async (handle, hostname) => {
-      await awake(handle)
-      renamed.set(handle.dockId, hostname)
     },
     openProcess: async (handle, request) => {
       const sandbox = await awake(handle)
