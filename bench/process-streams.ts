@@ -45,7 +45,14 @@ const serveSandbox = async (url: string, folder: string): Promise<void> => {
     ...{ rootDir: join(folder, 'root'), stateDir: join(folder, 'state') },
   })
   const handle = await driver.start({
-    ...{ dockId: newUuid(), generation: 1, hostname: 'bench', cpus: 2, memoryMiB: 512, rootPath },
+    ...{
+      dockId: newUuid(),
+      generation: 1,
+      hostname: 'bench',
+      cpus: 2,
+      memoryMiB: 512,
+      disk: { mount: rootPath },
+    },
     ...{ netnsPath: `/run/netns/${netns}`, nameserver: '192.0.2.1' },
   })
   process.on('message', async (message) => {

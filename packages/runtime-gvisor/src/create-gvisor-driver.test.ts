@@ -115,7 +115,7 @@ if (runsc && rootfs) {
         hostname: 'driver-test',
         cpus: 1,
         memoryMiB: 512,
-        rootPath,
+        disk: { mount: rootPath },
         netnsPath: `/run/netns/${netns}`,
         nameserver: '192.0.2.1',
       }

@@ -145,6 +145,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   return {
     name: 'gvisor',
     capabilities,
+    takesDisk: 'mount',
     fingerprint: async () => {
       requireCgroups(mounts)
       if (!isRotating) rotateLogs([panicLog], panicLogBytesMax, (text) => logger.warn(text))

@@ -9,7 +9,7 @@ test.each([
 ])('with $memoryMiB MiB, a user may have $processes processes', ({ memoryMiB, processes, onHost }) => {
   const spec = {
     ...{ dockId: newUuid(), generation: 1, hostname: 'test', cpus: 1, memoryMiB },
-    ...{ rootPath: '/nowhere', netnsPath: '/run/netns/nowhere', nameserver: '192.0.2.1' },
+    ...{ disk: { mount: '/nowhere' }, netnsPath: '/run/netns/nowhere', nameserver: '192.0.2.1' },
   }
   expect(ociConfig(spec, 'id', ['/init'])).toMatchObject({
     process: {

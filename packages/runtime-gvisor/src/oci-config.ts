@@ -27,6 +27,11 @@ const tmpfs = (destination: string, ...options: string[]) => ({
   options: ['nosuid', 'nodev', ...options],
 })
 
+const rootOf = ({ disk }: SandboxSpec): string => {
+  if (!('mount' in disk)) throw new Error('gVisor takes a mounted disk')
+  return disk.mount
+}
+
 /** The setgid bit gives new files the folder's group. */
 const inMemory = ({ inMemory }: SandboxSpec) =>
   inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
@@ -53,7 +58,7 @@ export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]
         { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
       ],
     },
-    root: { path: spec.rootPath, readonly: false },
+    root: { path: rootOf(spec), readonly: false },
     hostname: spec.hostname,
     mounts: [
       { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },

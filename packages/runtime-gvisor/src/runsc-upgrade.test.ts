@@ -40,14 +40,14 @@ if (runsc && rootfs) {
     hostname: 'upgrade-test',
     cpus: 1,
     memoryMiB: 512,
-    rootPath: join(scratch, 'rootfs'),
+    disk: { mount: join(scratch, 'rootfs') },
     netnsPath: `/run/netns/${netns}`,
     nameserver: '192.0.2.1',
   }
   const [former, fresh] = [join(scratch, 'former'), join(scratch, 'fresh')]
 
   beforeAll(async () => {
-    await runCommand('cp', ['-a', rootfs, spec.rootPath])
+    await runCommand('cp', ['-a', rootfs, join(scratch, 'rootfs')])
     await runCommand('ip', ['netns', 'add', netns])
     const program = readFileSync(runsc)
     const release = releaseOf(runsc)

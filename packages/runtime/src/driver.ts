@@ -1,9 +1,15 @@
 /**
  * The interface between the host agent and a runtime. A driver manages sandboxes, not the disks or networks of Docks:
- * it gets a mounted root filesystem and a network namespace, and returns a handle that survives a restart of the agent.
+ * it gets a disk and a network namespace, and returns a handle that survives a restart of the agent.
  */
 import type { Readable, Writable } from 'node:stream'
 import * as z from 'zod'
+
+/**
+ * A Dock's disk, as its runtime takes it: the path of its mounted root filesystem, or of an ext4 disk that is not mounted.
+ * Both are writable and owned by one sandbox alone.
+ */
+export type SandboxDisk = { mount: string } | { device: string }
 
 /** The configuration of a sandbox. */
 export type SandboxSpec = {
@@ -14,8 +20,8 @@ export type SandboxSpec = {
   hostname: string
   cpus: number
   memoryMiB: number
-  /** Mounted root filesystem, writable, owned by this sandbox alone. */
-  rootPath: string
+  /** In the form of {@link RuntimeDriver.takesDisk}. */
+  disk: SandboxDisk
   /** Path of a network namespace with addresses and routes already configured. */
   netnsPath: string
   /** Nameserver of the sandbox. */
@@ -225,6 +231,8 @@ export type Fingerprint = { driver: string; version: string; detail: Record<stri
 export type RuntimeDriver = {
   readonly name: 'gvisor' | 'microvm'
   readonly capabilities: RuntimeCapabilities
+  /** Whether sandboxes start on a mounted disk, or on a device that the host never mounts. */
+  readonly takesDisk: 'mount' | 'device'
   /** Checks that the runtime works on this machine. Throws an error that says what to do if it does not. */
   fingerprint(): Promise<Fingerprint>
   /** Boots a sandbox. Resolves when it can run a command. A failed start leaves nothing behind. */

@@ -1,4 +1,4 @@
-import { createBareDriver, createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
+import { bareDriver, createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { createFakeMachine } from '@dock/testkit/src/runtime/fake-machine.ts'
 import { describeDriver } from './conformance/index.ts'
 import type { SandboxSpec } from './driver.ts'
@@ -9,7 +9,7 @@ const spec: SandboxSpec = {
   hostname: 'fake',
   cpus: 1,
   memoryMiB: 512,
-  rootPath: '/nowhere',
+  disk: { mount: '/nowhere' },
   netnsPath: '/nowhere',
   nameserver: '192.0.2.1',
 }
@@ -24,7 +24,7 @@ describeDriver(
 )
 describeDriver(
   'fake without capabilities',
-  () => createBareDriver(bare),
-  async () => spec,
+  () => bareDriver(createFakeDriver(bare)),
+  async () => ({ ...spec, disk: { device: '/nowhere' } }),
   { shell: false },
 )

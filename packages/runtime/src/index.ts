@@ -15,6 +15,7 @@ export {
   processEndOf,
   type RuntimeCapabilities,
   type RuntimeDriver,
+  type SandboxDisk,
   SandboxGone,
   type SandboxHandle,
   type SandboxProcess,

@@ -73,7 +73,7 @@ const withGuard = async (): Promise<void> => {
   const dockId = newUuid()
   const handle = await driver.start({
     ...{ dockId, generation: 1, hostname: 'proved', cpus: 1, memoryMiB },
-    ...{ rootPath, netnsPath: '/run/netns/proved', nameserver: '192.0.2.1' },
+    ...{ disk: { mount: rootPath }, netnsPath: '/run/netns/proved', nameserver: '192.0.2.1' },
   })
   const run = (script: string): Promise<ExecResult> => driver.exec(handle, request(script))
   const cgroup = SandboxCgroup.named(readCgroupMounts(), sandboxId(dockId, 1))

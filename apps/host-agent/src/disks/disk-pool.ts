@@ -149,6 +149,18 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     return file
   }
 
+  const diskFile = async (dockId: string): Promise<string> => {
+    const file = join(dockPath(dockId), 'disk.raw')
+    if (!(await exists(file))) throw new NotInPool(`this host has no disk of Dock ${dockId}`)
+    return file
+  }
+
+  /** Throws ENOENT if the disk was never attached. */
+  const filesystemUsage = async (dockId: string) => {
+    const { blocks, bfree, bsize } = await statfs(mountPath(dockId))
+    return { usedBytes: (blocks - bfree) * bsize, sizeBytes: blocks * bsize }
+  }
+
   return {
     create: async (dockId, wanted) => serial(checked(dockId), () => makeDisk(dockId, wanted)),
 
@@ -156,13 +168,14 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
       serial(checked(dockId), async () => {
         const rootPath = mountPath(dockId)
         if (await mounted(dockId)) return { rootPath }
-        const file = join(dockPath(dockId), 'disk.raw')
-        if (!(await exists(file))) throw new NotInPool(`this host has no disk of Dock ${dockId}`)
+        const file = await diskFile(dockId)
         await mkdir(rootPath, { recursive: true })
         const device = await (await kernel()).mount(file, rootPath)
         if (limitsDirtyMemory) await limitDeviceDirtyMemory(device, logger)
         return { rootPath }
       }),
+
+    diskFile,
 
     writeEntries: (dockId, entries) => writeEntries(mountPath(dockId), entries),
 
@@ -202,10 +215,12 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
       }),
 
-    usage: async (dockId) => {
-      const { blocks, bfree, bsize } = await statfs(mountPath(dockId))
-      return { usedBytes: (blocks - bfree) * bsize, sizeBytes: blocks * bsize }
-    },
+    usage: (dockId) =>
+      filesystemUsage(dockId).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        const { blocks, size } = await stat(await diskFile(dockId))
+        return { usedBytes: blocks * 512, sizeBytes: size }
+      }),
 
     has: async (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
     markUnneeded: async (dockId) => marks.set(checked(dockId)),

@@ -1,6 +1,7 @@
 /** Boots a Dock: prepares disk and network in parallel, then starts the sandbox. A failed boot is undone completely. */
 import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
+import type { SandboxDisk } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import { buildBootScript } from './boot-preparation.ts'
 import { createNote } from './capture-notes.ts'
@@ -39,8 +40,12 @@ const captureFormerDisk = async (dock: DockState, command: StartDock): Promise<v
   if (former) await dock.save({ phase: 'gone', ip: null, sandbox: null })
 }
 
-const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
-  const { disks } = dock.parts
+/** True if the files are written before the boot, which is quicker: the host has the disk mounted, and knows what is on it. */
+const getsFilesEarly = ({ parts }: DockState, command: StartDock): boolean =>
+  parts.driver.takesDisk === 'mount' && isFresh(command)
+
+const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<SandboxDisk> => {
+  const { disks, driver } = dock.parts
   const { dockId } = dock
   const { source } = command
   if (source.kind === 'own') {
@@ -53,9 +58,11 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
     await disks.create(dockId, { from, diskGiB: command.diskGiB })
   }
+  if (driver.takesDisk === 'device') return { device: await disks.diskFile(dockId) }
   const { rootPath } = await disks.attach(dockId)
-  if (command.files && isFresh(command)) await disks.writeEntries(dockId, secretFileEntries(command.files))
-  return rootPath
+  if (command.files && getsFilesEarly(dock, command))
+    await disks.writeEntries(dockId, secretFileEntries(command.files))
+  return { mount: rootPath }
 }
 
 const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => {
@@ -74,7 +81,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
   if (command.source.kind !== 'own') await captureFormerDisk(dock, command)
   const undo = new UndoStack(dock.logger)
   try {
-    const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([
+    const [, disk, network] = await settleAll<[unknown, SandboxDisk, DockNetwork]>([
       dock.save({
         phase: 'starting',
         generation,
@@ -91,13 +98,13 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
     const { netnsPath, nameserver, ip } = network
     const sandbox = await driver.start({
       ...{ dockId, generation, hostname, cpus, memoryMiB },
-      ...{ rootPath, netnsPath, nameserver },
+      ...{ disk, netnsPath, nameserver },
       inBackground: dock.isInWarmPool,
       inMemory: { path: variablesFolder, gid: dockUser.gid },
       prepare: buildBootScript({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
-    if (command.files && !isFresh(command)) await deliverFiles(driver, sandbox, command.files)
+    if (command.files && !getsFilesEarly(dock, command)) await deliverFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     const booted = { operationId: command.operationId, result }

@@ -44,6 +44,8 @@ export type DiskPool = {
   create(dockId: string, wanted: { from: DiskOrigin; diskGiB: number }): Promise<void>
   /** Mounts the Dock's disk and returns its path. If it is already mounted, returns the same path. */
   attach(dockId: string): Promise<{ rootPath: string }>
+  /** Returns the path of the Dock's disk, for a runtime that mounts it itself. It must not be attached then. */
+  diskFile(dockId: string): Promise<string>
   /** Writes folders and files to the attached disk of a Dock on which no sandbox has run yet. */
   writeEntries(dockId: string, entries: readonly Entry[]): Promise<void>
   /** Syncs and unmounts the disk. On return the kernel no longer uses it. */
@@ -55,7 +57,7 @@ export type DiskPool = {
   /** Removes the Dock's disk after detaching it. */
   remove(dockId: string): Promise<void>
   removeCapture(captureId: string): Promise<void>
-  /** Returns how much of an attached disk's filesystem is used, and its size. */
+  /** Returns how much of an attached disk's filesystem is used, and its size; of another disk, what it takes of the pool. */
   usage(dockId: string): Promise<{ usedBytes: number; sizeBytes: number }>
   has(dockId: string): Promise<boolean>
   /**

@@ -52,7 +52,7 @@ const captureForStop = async (dock: DockState, captureId: string): Promise<Captu
     await Promise.all([
       dock.save({ phase: 'stopping' }),
       shutDownProcesses(dock, live),
-      disks.flush(dock.dockId),
+      driver.takesDisk === 'mount' && disks.flush(dock.dockId),
     ])
     await freezeOrEnd(dock, live)
     return await captureWithNote(dock, captureId)

@@ -6,7 +6,14 @@ import { Freezer } from './freezer.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
-const spec = { generation: 1, hostname: 'dock', cpus: 1, memoryMiB: 512, rootPath: '/r', netnsPath: '/n' }
+const spec = {
+  generation: 1,
+  hostname: 'dock',
+  cpus: 1,
+  memoryMiB: 512,
+  disk: { mount: '/r' },
+  netnsPath: '/n',
+}
 
 let driver: FakeDriver
 let freezer: Freezer

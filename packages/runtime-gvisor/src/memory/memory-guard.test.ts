@@ -66,7 +66,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     driver = makeDriver()
     spec = {
       ...{ dockId: newUuid(), generation: 1, hostname: 'memory-test', cpus: 2, memoryMiB },
-      ...{ rootPath, netnsPath: `/run/netns/${netns}`, nameserver: '192.0.2.1' },
+      ...{ disk: { mount: rootPath }, netnsPath: `/run/netns/${netns}`, nameserver: '192.0.2.1' },
     }
     handle = await driver.start(spec)
   })

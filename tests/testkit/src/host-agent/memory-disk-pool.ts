@@ -75,6 +75,10 @@ export function createMemoryDiskPool(
       attached.add(dockId)
       return { rootPath: `/memory/${dockId}` }
     },
+    diskFile: async (dockId) => {
+      requireIn(disks, dockId)
+      return `/memory/${dockId}.raw`
+    },
     writeEntries: async (dockId) => {
       await step('writeEntries')
       requireIn(attached, dockId)

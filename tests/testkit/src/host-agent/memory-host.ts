@@ -6,13 +6,14 @@ import { createLogger, newOperationId } from '@dock/foundation'
 import { type Agent, createAgent } from '@dock/host-agent/src/agent.ts'
 import type { GitDoorOptions } from '@dock/host-agent/src/git-door/git-door.ts'
 import type { StartDock } from '@dock/host-protocol'
-import { createFakeDriver } from '../runtime/fake-driver.ts'
+import { bareDriver, createFakeDriver, type FakeDriver } from '../runtime/fake-driver.ts'
 import { createFakeMachine } from '../runtime/fake-machine.ts'
 import { createVirtualClock } from '../virtual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
-export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
+/** With `isBare`, the driver lacks every capability. */
+export async function createMemoryHost({ warmPoolSize = 2, isBare = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -39,9 +40,10 @@ export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
     running += 1
     const mine = running
     const isAlive = () => running === mine
+    const fake: FakeDriver = mine === 1 ? driver : createFakeDriver(machine)
     const agent = createAgent({
       ...parts,
-      driver: mortal(mine === 1 ? driver : createFakeDriver(machine), isAlive),
+      driver: mortal(isBare ? bareDriver(fake) : fake, isAlive),
       disks: mortal(parts.disks, isAlive),
       networks: mortal(parts.networks, isAlive),
       bootId,
@@ -73,7 +75,8 @@ const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =
   new Proxy(part, {
     get: (target, name, receiver) => {
       const value: unknown = Reflect.get(target, name, receiver)
-      if (name === 'capabilities' || name === 'freezing') return mortal(value as object, isAlive)
+      if (typeof value === 'object' && value !== null && (name === 'capabilities' || name === 'freezing'))
+        return mortal(value, isAlive)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) => {
         const result: unknown = isAlive() ? value.apply(target, args) : new Promise(() => {})

@@ -34,9 +34,9 @@ const noCapabilities: RuntimeCapabilities = {
   keepLeftOutputs: null,
 }
 
-/** Creates a driver that can only do what every driver must. */
-export function createBareDriver(machine?: FakeMachine): RuntimeDriver & FakeControls {
-  return { ...createFakeDriver(machine), capabilities: noCapabilities }
+/** Returns the driver as one that can only do what every driver must, and takes disks as devices. */
+export function bareDriver(driver: FakeDriver): RuntimeDriver {
+  return { ...driver, capabilities: noCapabilities, takesDisk: 'device' }
 }
 
 const killedExitCode = 137
@@ -52,6 +52,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
   }
   return {
     name: 'gvisor',
+    takesDisk: 'mount',
     capabilities: {
       freezing: {
         freeze: async (handle) => {

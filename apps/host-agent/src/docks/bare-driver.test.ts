@@ -1,0 +1,35 @@
+/** Docks on a runtime that lacks every capability and takes disks as devices, such as a microVM may be. */
+import { newOperationId, newUuid } from '@dock/foundation'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+let dockId: string
+beforeEach(async () => {
+  host = await createMemoryHost({ isBare: true })
+  dockId = newUuid()
+})
+afterEach(() => host.remove())
+
+const dock = () => host.agent.docks.getForCommand(dockId)
+
+test('the host hands the device on and never mounts the disk, from start to stop', async () => {
+  await dock().start(startCommand({ files: [{ path: 'token', contents: 'secret' }] }))
+  expect(host.driver.started).toMatchObject([{ disk: { device: `/memory/${dockId}.raw` } }])
+  // Files enter the running sandbox: nobody outside can write to the disk.
+  expect(host.driver.executed.length).toBeGreaterThan(0)
+  expect([...host.disks.attached]).toEqual([])
+  await dock().stop({ operationId: newOperationId(), generation: 1, captureId: newUuid() })
+  expect([...host.disks.attached]).toEqual([])
+  expect((await host.disks.list()).captures).toHaveLength(1)
+  expect(host.driver.isAlive(dockId)).toBe(false)
+})
+
+test('no sandbox waits in the warm pool, and an idle Dock stays awake', async () => {
+  const endWatch = host.agent.watch()
+  await dock().start(startCommand())
+  await host.clock.advanceInSteps(60_000)
+  expect(host.driver.started).toHaveLength(1)
+  expect([...host.driver.frozen]).toEqual([])
+  endWatch()
+})
