@@ -114,8 +114,11 @@ function missingIdentifiers(text: string): string[] {
   })
 }
 
+/** The map of moves names the earlier paths. */
 const inDocuments = (find: (text: string) => string[]): string[] =>
-  documents.flatMap((path) => find(read(path)).map((name) => `${path}: ${name}`))
+  documents
+    .filter((path) => path !== 'docs/map-of-moves.md')
+    .flatMap((path) => find(read(path)).map((name) => `${path}: ${name}`))
 
 describe('the names in code spans', () => {
   it('are files and folders of the repository', () => {
@@ -127,7 +130,7 @@ describe('the names in code spans', () => {
   })
 
   it.each([
-    ['`placement.test.ts`, `modules/connectors`, `script/test quick`, `script/prove crash`', []],
+    ['`placement.test.ts`, `modules/connectors`, `script/test unit`, `script/prove crash`', []],
     ['`no-such-place.test.ts`', ['no-such-place.test.ts']],
     ['`docks/core/placement.ts`', ['docks/core/placement.ts']],
     ['`modules/no-such-module`', ['modules/no-such-module']],

@@ -9,7 +9,8 @@ const titleOf = (root: string, path: string): string =>
   (/^# (.*)$/m.exec(readFileSync(join(root, 'docs', path), 'utf8'))?.[1] ?? path).replaceAll('`', '')
 
 const first = ['processes.md', 'files.md', 'ssh.md', 'webhooks.md']
-const inside = ['architecture.md', 'glossary.md', 'how-dock-is-fast.md']
+const inside = ['architecture.md', 'glossary.md', 'how-dock-is-fast.md', 'map-of-moves.md']
+const forOperators = ['settings.md']
 
 /** Lists the guides below a folder of docs/, by name. */
 export function linksIn(root: string, pattern: string): Link[] {
@@ -24,10 +25,13 @@ export function guideGroups(root: string): { guides: Group; operate: Group; cont
   const isOneOf = (names: readonly string[]) => (link: Link) =>
     names.some((name) => link.url === `/docs/${name.replace(/\.md$/, '')}/`)
   const known = first.flatMap((name) => top.filter(isOneOf([name])))
-  const others = top.filter((link) => !isOneOf([...first, ...inside])(link))
+  const others = top.filter((link) => !isOneOf([...first, ...inside, ...forOperators])(link))
   return {
     guides: { title: 'Guides', links: [...known, ...others] },
-    operate: { title: 'Operate', links: linksIn(root, 'operate/*.md') },
+    operate: {
+      title: 'Operate',
+      links: [...top.filter(isOneOf(forOperators)), ...linksIn(root, 'operate/*.md')],
+    },
     contribute: {
       title: 'Contribute',
       links: [
