@@ -1,4 +1,4 @@
-/** The state diagram of docs/architecture.md, made from the table of transitions. */
+/** The state diagram of docs/states.md, made from the table of transitions. */
 import {
   type DockState,
   type DockTransitions,
