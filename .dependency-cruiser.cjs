@@ -17,6 +17,7 @@ const foundation = '^packages/foundation/'
 const hostProtocol = '^packages/host-protocol/'
 const runtime = '^packages/runtime/'
 const copyFormat = '^packages/copy-format/'
+const sshServer = '^packages/ssh-server/'
 const sdk = '^packages/sdk/'
 const mcp = '^packages/mcp/'
 const engine = `${app}/engine/`
@@ -42,6 +43,7 @@ module.exports = {
     only('mcp', '^packages/mcp/', [sdk]),
     only('host-protocol', '^packages/host-protocol/', [contract, foundation]),
     only('copy-format', '^packages/copy-format/', []),
+    only('ssh-server', '^packages/ssh-server/', [foundation]),
     only('runtime', '^packages/runtime/', [foundation]),
     only('driver', '^packages/runtime-[^/]+/', [runtime, foundation]),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
@@ -56,7 +58,22 @@ module.exports = {
     ]),
     only('docs', '^apps/docs/', [contract]),
     only('clients', '^apps/(dashboard|cli)/', [sdk, mcp]),
-    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol, copyFormat, mcp, sdk]),
+    only('control-plane', '^apps/control-plane/', [
+      contract,
+      foundation,
+      hostProtocol,
+      copyFormat,
+      mcp,
+      sdk,
+      sshServer,
+    ]),
+    {
+      name: 'only-ssh-server-uses-ssh2',
+      severity: 'error',
+      comment: 'ssh2 and what we amend in it lie behind the face of packages/ssh-server',
+      from: { path: ours, pathNot: [tests, '^tests/', sshServer] },
+      to: { path: '(^|/)node_modules/(@types/)?ssh2/' },
+    },
     {
       name: 'only-the-mcp-endpoint-uses-a-client',
       severity: 'error',
@@ -136,7 +153,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)node_modules/|^apps/dashboard/dist' },
+    // ssh2 is followed to, because a rule names it.
+    exclude: { path: '(^|/)node_modules/(?!(@types/)?ssh2/)|^apps/dashboard/dist' },
     parser: 'swc',
     combinedDependencies: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -34,7 +34,7 @@ const lightFiles = [
   'apps/{cli,docs,supervisor}/**/*.test.ts',
   // Those replace globals of a browser before they load a module.
   'apps/dashboard/**/!(mail-links|live).test.ts',
-  'packages/{copy-format,foundation,host-protocol,mcp,sdk}/**/*.test.ts',
+  'packages/{copy-format,foundation,host-protocol,mcp,sdk,ssh-server}/**/*.test.ts',
 ]
 
 /** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */

@@ -1,6 +1,7 @@
 /** Replaces the host keys of the SSH gateway. Run by script/rotate-ssh-host-keys. */
 import { systemClock } from '@dock/foundation'
-import { fingerprintOfBytes, rotateSshHostKeys } from './modules/keys/index.ts'
+import { fingerprintOf } from '@dock/ssh-server'
+import { rotateSshHostKeys } from './modules/keys/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { checkKeyRing, createSealer, findKeyRing } from './sealing/index.ts'
@@ -19,7 +20,7 @@ await runOnDatabase('rotate-ssh-host-keys', async (db) => {
     .concat(
       keys.map(({ type, publicKey }) => {
         const [, encoded = ''] = publicKey.split(' ')
-        return `  ${type} ${fingerprintOfBytes(Buffer.from(encoded, 'base64'))}`
+        return `  ${type} ${fingerprintOf(Buffer.from(encoded, 'base64'))}`
       }),
     )
     .join('\n')

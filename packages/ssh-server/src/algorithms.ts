@@ -1,7 +1,6 @@
-/** What the SSH gateway offers to clients. The lists name no algorithm that OpenSSH has turned off by default. */
+/** What the server offers to clients. The lists name no algorithm that OpenSSH has turned off by default. */
 import type ssh2 from 'ssh2'
-import * as z from 'zod'
-import { postQuantumExchange } from './post-quantum-exchange.ts'
+import { postQuantumExchange } from './patches/post-quantum-exchange.ts'
 
 export const keyExchanges: readonly string[] = [
   postQuantumExchange,
@@ -28,9 +27,8 @@ export function isAcceptedSignature(algorithm: string, hash: string | undefined)
 }
 
 /**
- * No chacha20-poly1305, which OpenSSH would prefer: it costs twice the processor time of AES-GCM here. The other ciphers
- * are for clients without GCM (see `prefer-gcm.ts`). No compression,
- * because it would be done for the data of every Dock in the one process of the control plane.
+ * No chacha20-poly1305, which OpenSSH would prefer: it costs twice the processor time of AES-GCM here. The other ciphers are
+ * for clients without GCM (see `patches/prefer-gcm.ts`). No compression, because one process would do it for all clients.
  */
 const others = {
   cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes192-ctr', 'aes256-ctr'],
@@ -40,6 +38,5 @@ const others = {
 
 /** Returns the lists for ssh2, whose types do not know {@link postQuantumExchange}. */
 export function offeredAlgorithms(): ssh2.Algorithms {
-  const kex = z.custom<ssh2.KexAlgorithm[]>(Array.isArray).parse([...keyExchanges])
-  return { kex, ...others }
+  return { kex: [...keyExchanges] as ssh2.KexAlgorithm[], ...others }
 }

@@ -1,23 +1,44 @@
 /**
- * Writes to a channel with back-pressure. Both output streams of a channel share one window, and ssh2 forgets one of them
- * if both wait for it. It also repeats the last chunk that waited when the other stream waits later. So here one write is
- * under way at a time, and what ssh2 remembers of it is removed afterwards.
+ * One channel of a client: the streams of a program or of a forwarded connection. Both output streams of a channel share
+ * one window, and ssh2 forgets one of them if both wait for it. So one write at a time is under way here.
  */
-import { Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import type { ServerChannel } from 'ssh2'
-import type { SocketDrain } from './socket-drain.ts'
+import { isNamedSignal } from './named-signals.ts'
+import { createChunkForgetter } from './patches/forget-waiting-chunks.ts'
 
-export type ChannelOutputs = {
+/** How a program ended. A null exit code without a signal means that nobody knows. */
+export type ProgramEnd = { exitCode: number | null; signal: string | null }
+
+export type SshChannel = {
+  /** What the client sends. */
+  input: Readable
+  /** What the client gets. A write is done when the client's window and the connection have room again. */
   stdout: Writable
   stderr: Writable
-  /** From now on everything is discarded. Call it when the channel has closed: ssh2 never completes a later write. */
+  /** Writes text to the client's standard error, before what waits in `stderr`. */
+  say(text: string): void
+  /** Discards everything from now on. Call it when the channel has closed: ssh2 never completes a later write. */
   discard(): void
+  /** Reports the end of the program as `exit-status` or `exit-signal`, and closes the channel. */
+  exit(end: ProgramEnd): void
+  /** Says that no more output follows. The client may go on sending. */
+  endOutput(): void
+  /** Closes both directions. */
+  close(): void
+  /** Calls `callback` once, when the channel has closed and everything that the client sent has been read. */
+  onClosed(callback: () => void): void
 }
 
 const bufferedBytesMax = 64 * 1024
-const remembered = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const
+/** What a shell adds to the number of a signal. Stands for signals that SSH cannot name. */
+const otherSignalExitCode = 128
+/** OpenSSH itself exits with this code if a connection breaks. */
+const lostExitCode = 255
 
-export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain): ChannelOutputs {
+/** `waitForRoom` resolves when the connection may send more. */
+export function createChannel(channel: ServerChannel, waitForRoom: () => Promise<void>): SshChannel {
+  const forget = createChunkForgetter(channel)
   let isOpen = true
   let release: (() => void) | undefined
   let lastWrite: Promise<void> = Promise.resolve()
@@ -34,7 +55,7 @@ export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain)
       if (!isOpen) return resolve()
       release = resolve
       target.write(bytes, () => {
-        for (const name of remembered) Reflect.set(channel, name, undefined)
+        forget()
         release = undefined
         resolve()
       })
@@ -46,7 +67,7 @@ export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain)
         lastWrite = lastWrite
           .then(() => send(target, bytes))
           .catch(discard)
-          .then(() => (isOpen ? drain.wait() : undefined))
+          .then(() => (isOpen ? waitForRoom() : undefined))
         void lastWrite.then(() => done())
       },
     })
@@ -54,5 +75,19 @@ export function createChannelOutputs(channel: ServerChannel, drain: SocketDrain)
     output.on('error', () => undefined)
     return output
   }
-  return { stdout: outputTo(channel), stderr: outputTo(channel.stderr), discard }
+  return {
+    input: channel,
+    stdout: outputTo(channel),
+    stderr: outputTo(channel.stderr),
+    say: (text) => void channel.stderr.write(text),
+    discard,
+    exit: ({ exitCode, signal }) => {
+      if (signal !== null && isNamedSignal(signal)) channel.exit(signal, false, '')
+      else channel.exit(signal === null ? (exitCode ?? lostExitCode) : otherSignalExitCode)
+      channel.end()
+    },
+    endOutput: () => channel.eof(),
+    close: () => channel.close(),
+    onClosed: (callback) => void channel.once('close', callback),
+  }
 }

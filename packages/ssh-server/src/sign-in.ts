@@ -1,14 +1,11 @@
-/** Signs a client in with an SSH key of an account. Passwords and other methods are refused. */
-import { limits } from '@dock/contract'
-import type { AuthContext, Connection, PublicKeyAuthContext } from 'ssh2'
-import ssh2, { type ParsedKey } from 'ssh2'
-import { fingerprintOfBytes, isUsualRsaKey } from '../../modules/keys/index.ts'
+/** Signs a client in with a public key. Passwords and other methods are refused. */
+import type { AuthContext, Connection, ParsedKey, PublicKeyAuthContext } from 'ssh2'
+import ssh2 from 'ssh2'
 import { isAcceptedSignature } from './algorithms.ts'
-import { createAuthRemark } from './auth-remark.ts'
-import { type Entrance, findEntrance } from './find-entrance.ts'
-import type { SshContext } from './ssh-context.ts'
+import type { ClientHandlers } from './handlers.ts'
+import { isUsualRsaKey } from './keys/public-key.ts'
+import { createBannerSender } from './patches/send-banner.ts'
 
-const { loginAttemptsMax } = limits.ssh
 /** Longer keys are of RSA with more than 4096 bits. Their signatures take milliseconds, so a connection has few. */
 const costlyKeyBytes = 560
 const costlyMax = 3
@@ -28,58 +25,42 @@ const hasValidSignature = (key: ParsedKey, { blob, signature, hashAlgo }: Public
 }
 
 /**
- * Handles the client's attempts. Calls `onEntered` once, before the client learns that it is signed in. An attempt
- * without a signature only asks whether the key would do. Every key would: anybody has public keys, and a different
- * response for some would tell strangers whose they are and what their Docks are called. So nothing is looked up before
- * there is a valid signature.
+ * Handles the client's attempts. An attempt without a signature only asks whether the key would do. Every key would:
+ * anybody has public keys, and a different response for some would tell strangers whose they are. So `signIn` is asked
+ * only about keys with a valid signature.
  */
-export function authenticate(
-  context: Pick<SshContext, 'keys' | 'docks' | 'logger' | 'metrics'>,
+export function signClientIn(
   client: Connection,
-  onEntered: (entrance: Entrance) => void,
+  { signIn, onKeyRefused }: Pick<ClientHandlers, 'signIn' | 'onKeyRefused'>,
+  attemptsMax: number,
 ): void {
   let costly = 0
   const attempts = { question: 0, signature: 0, other: 0 }
-  const remark = createAuthRemark(client)
-  const refuse = (attempt: AuthContext): void => {
-    context.metrics.login('refused')
-    attempt.reject(['publickey'])
-  }
+  const sendBanner = createBannerSender(client)
   const decide = async (attempt: PublicKeyAuthContext): Promise<void> => {
-    const found = await findEntrance(context, attempt.username, fingerprintOfBytes(attempt.key.data))
-    if ('remark' in found) {
-      if (found.remark !== null) remark(found.remark)
-      return refuse(attempt)
-    }
-    context.metrics.login('accepted')
-    context.keys.recordUse(found.holder)
-    onEntered(found)
-    attempt.accept()
+    const result = await signIn({ userName: attempt.username, publicKey: attempt.key.data })
+    if (result === 'accepted') return attempt.accept()
+    if (result.remark !== null) sendBanner(result.remark)
+    attempt.reject(['publickey'])
   }
   client.on('authentication', (attempt: AuthContext) => {
     const isKey = attempt.method === 'publickey'
     const kind = !isKey ? 'other' : attempt.signature === undefined ? 'question' : 'signature'
     attempts[kind] += 1
-    if (attempts[kind] > loginAttemptsMax) {
-      client.end()
-      return
-    }
-    if (!isKey) {
-      attempt.reject(['publickey'])
-      return
-    }
+    if (attempts[kind] > attemptsMax) return void client.end()
+    if (!isKey) return attempt.reject(['publickey'])
     const key = readKey(attempt)
-    if (!key) return refuse(attempt)
-    if (kind === 'question') return void attempt.accept()
+    if (!key) {
+      onKeyRefused()
+      return attempt.reject(['publickey'])
+    }
+    if (kind === 'question') return attempt.accept()
     costly += Number(attempt.key.data.length > costlyKeyBytes)
     if (costly > costlyMax || !hasValidSignature(key, attempt)) {
-      context.metrics.login('refused')
-      // Only a stranger who makes the gateway compute sends such signatures.
+      onKeyRefused()
+      // Only a stranger who makes the server compute sends such signatures.
       return void client.end()
     }
-    decide(attempt).catch((error: unknown) => {
-      context.logger.error({ err: error }, 'an SSH login failed')
-      client.end()
-    })
+    decide(attempt).catch(() => client.end())
   })
 }

@@ -1,12 +1,12 @@
 /** Generates key pairs of SSH. */
 import ssh2 from 'ssh2'
-import type { SshHostKeyType } from '../../../database/tables/keys.ts'
 
+export type KeyPairType = 'ssh-ed25519' | 'ecdsa-sha2-nistp256'
 /** In OpenSSH's formats of private and public keys. */
 export type SshKeyPair = { private: string; public: string }
 
 const comment = 'dock'
-const generators: Record<SshHostKeyType, () => SshKeyPair> = {
+const generators: Record<KeyPairType, () => SshKeyPair> = {
   'ssh-ed25519': () => ssh2.utils.generateKeyPairSync('ed25519', { comment }),
   'ecdsa-sha2-nistp256': () => ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256, comment }),
 }
@@ -22,10 +22,10 @@ const isValid = (pair: SshKeyPair): boolean => {
 }
 
 /**
- * Returns a new key pair that can sign and verify. The library writes an Ed25519 key that begins with a zero byte one byte
+ * Returns a new key pair that can sign and verify. ssh2 writes an Ed25519 key that begins with a zero byte one byte
  * too short, so that no client can read it. Such a pair is thrown away.
  */
-export function generateSshKey(type: SshHostKeyType, generate = generators[type]): SshKeyPair {
+export function generateKeyPair(type: KeyPairType, generate = generators[type]): SshKeyPair {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const pair = generate()
     if (isValid(pair)) return pair

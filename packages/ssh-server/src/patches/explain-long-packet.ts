@@ -1,18 +1,20 @@
 /** Tells a client that its packet was too long for this connection. ssh2 disconnects without a text. */
 import type { Connection } from 'ssh2'
-import { createPacketSender, textField } from './packet-sender.ts'
+import { bytesOfString } from '../keys/ssh-reader.ts'
+import { createPacketSender } from './send-packet.ts'
 
-/** The message of ssh2's error about a packet that it does not take. */
-const notTaken = 'Bad packet length'
+/** The message of ssh2's error about a packet that is too long. */
+export const tooLongMessage = 'Bad packet length'
 const text =
   'a packet is too long: this cipher allows 35000 bytes; use aes128-gcm@openssh.com, or send a long script as input'
 /** SSH_MSG_DISCONNECT for a protocol error (RFC 4253, section 11.1). */
 const disconnect = Buffer.from([1, 0, 0, 0, 2])
+const noLanguage = bytesOfString(Buffer.alloc(0))
 
 /** Returns a function for the errors of this connection. It does nothing for other errors. */
-export function explainLongPacket(client: Connection): (error: Error) => void {
+export function createPacketExplainer(client: Connection): (error: Error) => void {
   const send = createPacketSender(client)
   return ({ message }) => {
-    if (message === notTaken) send(disconnect, textField(text), textField(''))
+    if (message === tooLongMessage) send(disconnect, bytesOfString(Buffer.from(text)), noLanguage)
   }
 }

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import type { Connection } from 'ssh2'
 import { expect, it } from 'vitest'
-import { createBufferBudget } from './buffer-budget.ts'
+import { createBufferBudget } from '../buffer-budget.ts'
 import { guardChannels } from './guard-channels.ts'
 
 const seconds = 1000
@@ -20,9 +20,10 @@ const fakeConnection = () => {
     CHANNEL_CLOSE: () => undefined,
   }
   const manager = { _channels: { 0: channel }, remove: () => undefined }
+  const protocol = { _handlers: handlers, channelOpenFail: () => undefined }
   return {
     socket: new Socket(),
-    client: { _protocol: { _handlers: handlers }, _chanMgr: manager } as unknown as Connection,
+    client: { _protocol: protocol, _chanMgr: manager } as unknown as Connection,
     receive: (bytes: number) => handlers.CHANNEL_DATA(undefined, 0, Buffer.alloc(bytes)),
   }
 }
@@ -32,7 +33,7 @@ it('cuts no more connections of a person than it must, although all have waited 
   const budget = createBufferBudget(bytesMax)
   const connections = Array.from({ length: 3 }, fakeConnection)
   for (const { client, socket } of connections) {
-    guardChannels(client, socket, clock)((measure) => budget.join('ann', measure))
+    guardChannels(client, socket, clock).join((measure) => budget.join('ann', measure))
   }
   for (const { receive } of connections) receive(40)
   for (const { receive } of connections) receive(1)

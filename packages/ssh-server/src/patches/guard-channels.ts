@@ -5,8 +5,8 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '@dock/foundation'
 import type { Connection } from 'ssh2'
-import * as z from 'zod'
-import type { BufferShare, Measure } from './buffer-budget.ts'
+import type { BufferShare, Measure } from '../buffer-budget.ts'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 /** Clients offer 16 KiB and more. Tiny packets would cost much more than the bytes that they carry. */
 const packetBytesMin = 1024
@@ -18,7 +18,6 @@ const unreadBytesMax = 32 * 1024 * 1024
 const heldMsMax = 10_000
 const pollMs = 20
 
-// The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.
 type Protocol = { channelOpenFail(recipient: number, reason: number, text: string): void }
 type Handler<Args extends unknown[]> = (protocol: Protocol, ...args: Args) => void
 type Opened = { sender: number; packetSize: number }
@@ -31,29 +30,34 @@ type Handlers = {
 type Channel = { incoming?: { window: number }; readableLength?: number; _channel?: Channel; type?: string }
 type Channels = { _channels: Record<string, Channel | undefined>; remove(id: number): void }
 
-const names = ['CHANNEL_OPEN', 'CHANNEL_OPEN_CONFIRMATION', 'CHANNEL_DATA', 'CHANNEL_CLOSE'] as const
-const internals = z.looseObject({
-  _protocol: z.looseObject({
-    _handlers: z.custom<Handlers>((value) =>
-      names.every((name) => typeof Reflect.get(Object(value), name) === 'function'),
-    ),
-  }),
-  _chanMgr: z.custom<Channels>((value) => {
-    const { _channels, remove } = value as Partial<Channels>
-    return typeof _channels === 'object' && typeof remove === 'function'
-  }),
-})
+type Internals = { _protocol: { _handlers: Handlers }; _chanMgr: Channels }
+export const guardFields: PrivateFields = {
+  usedBy: 'guard-channels.ts',
+  fields: {
+    '_protocol._handlers.CHANNEL_OPEN': ['function', 'lib/server.js'],
+    '_protocol._handlers.CHANNEL_OPEN_CONFIRMATION': ['function', 'lib/server.js'],
+    '_protocol._handlers.CHANNEL_DATA': ['function', 'lib/server.js'],
+    '_protocol._handlers.CHANNEL_CLOSE': ['function', 'lib/server.js'],
+    '_protocol.channelOpenFail': ['function', 'lib/protocol/Protocol.js'],
+    '_chanMgr._channels': ['object', 'lib/utils.js'],
+    '_chanMgr.remove': ['function', 'lib/utils.js'],
+  },
+}
 
 /** The stream of a channel. A session has one only while its program runs. */
 const streamOf = (channel: Channel | undefined): Channel | undefined =>
   channel?.type === 'session' && !channel.incoming ? channel._channel : channel
 
-/** Connects the guarded connection with the budget of the person who has signed in. */
-export type JoinBudget = (join: (measure: Measure) => BufferShare) => BufferShare
+export type ChannelGuard = {
+  /** Connects the guarded connection with the budget of the person who has signed in. */
+  join(join: (measure: Measure) => BufferShare): BufferShare
+  /** True if all connections of that person hold too many bytes. */
+  isOverBudget(): boolean
+}
 
 /** Call it before the client signs in. */
-export function guardChannels(client: Connection, socket: Socket, clock: Clock): JoinBudget {
-  const { _protocol, _chanMgr: manager } = internals.parse(client)
+export function guardChannels(client: Connection, socket: Socket, clock: Clock): ChannelGuard {
+  const { _protocol, _chanMgr: manager } = privateFieldsOf<Internals>(client, guardFields)
   const handlers = _protocol._handlers
   const inner = { ...handlers }
   let heldSince: Date | undefined
@@ -61,10 +65,11 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
   const unreadBytes = (): number =>
     Object.values(manager._channels).reduce((sum, each) => sum + (streamOf(each)?.readableLength ?? 0), 0)
   let share: BufferShare | undefined
+  const isOverBudget = (): boolean => share?.note() ?? false
   const hasTooMany = (): boolean => {
     const unread = unreadBytes()
-    const isOverBudget = share?.note() ?? false
-    return unread > unreadBytesMax || (isOverBudget && unread > 0)
+    const isOver = isOverBudget()
+    return unread > unreadBytesMax || (isOver && unread > 0)
   }
   const release = (): void => {
     if (socket.destroyed) return
@@ -102,9 +107,12 @@ export function guardChannels(client: Connection, socket: Socket, clock: Clock):
     const channel = manager._channels[id]
     if (channel && !streamOf(channel)) manager.remove(id)
   }
-  return (join) => {
-    // A destroyed socket emits `close` only later. If its bytes counted until then, other connections would be cut too.
-    share = join(() => (socket.destroyed ? 0 : unreadBytes() + socket.writableLength))
-    return share
+  return {
+    join: (join) => {
+      // A destroyed socket emits `close` only later. If its bytes counted until then, other connections would be cut too.
+      share = join(() => (socket.destroyed ? 0 : unreadBytes() + socket.writableLength))
+      return share
+    },
+    isOverBudget,
   }
 }

@@ -1,19 +1,20 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { Connection } from 'ssh2'
-import { expect, it } from 'vitest'
-import * as z from 'zod'
+import { afterEach, describe, expect, it } from 'vitest'
+import { exec, idleSession, startTestPair, type TestPair } from '../testing/start-test-pair.ts'
 import { takeLargePackets } from './large-packets.ts'
 
 type Cipher = { allocPacket(bytes: number): Buffer; encrypt(packet: Buffer): void }
 type Decipher = { decrypt(bytes: Buffer, from: number, to: number): number | undefined }
-const { CIPHER_INFO, createCipher, createDecipher } = z
-  .object({
-    CIPHER_INFO: z.record(z.string(), z.unknown()),
-    createCipher: z.custom<(config: object) => Cipher>(),
-    createDecipher: z.custom<(config: object) => Decipher>(),
-  })
-  .parse(createRequire(import.meta.url)('ssh2/lib/protocol/crypto.js'))
+type Crypto = {
+  CIPHER_INFO: Record<string, unknown>
+  createCipher(config: object): Cipher
+  createDecipher(config: object): Decipher
+}
+const { CIPHER_INFO, createCipher, createDecipher }: Crypto = createRequire(import.meta.url)(
+  'ssh2/lib/protocol/crypto.js',
+)
 
 const keyed = (onWrite: (bytes: Buffer) => void, onPayload: (payload: Buffer) => void) => {
   const info = CIPHER_INFO['aes128-gcm@openssh.com']
@@ -88,4 +89,33 @@ it('a packet that was changed on its way is refused', () => {
   const { bytes, take } = connect([randomBytes(100_000)])
   bytes[50_000]! ^= 1
   expect(() => take(bytes)).toThrow()
+})
+
+describe('a live connection', () => {
+  let pair: TestPair
+  afterEach(() => pair.stop())
+
+  it.each(['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com'] as const)(
+    'takes a long command with %s, also after keys were exchanged again',
+    async (cipher) => {
+      const lengths: number[] = []
+      pair = await startTestPair({
+        client: { algorithms: { cipher: [cipher] } },
+        requests: {
+          openSession: () =>
+            idleSession({
+              start: (program, accept) => {
+                lengths.push(program.kind === 'exec' ? program.command.length : 0)
+                accept()
+                return true
+              },
+            }),
+        },
+      })
+      await exec(pair.client, 'a'.repeat(60_000))
+      await new Promise<void>((resolve) => pair.peer.rekey(() => resolve()))
+      await exec(pair.client, 'a'.repeat(200_000))
+      expect(lengths).toEqual([60_000, 200_000])
+    },
+  )
 })

@@ -6,7 +6,7 @@
  */
 import { createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Connection } from 'ssh2'
-import * as z from 'zod'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 /** As OpenSSH's PACKET_MAX_SIZE. */
 const packetBytesMax = 256 * 1024
@@ -14,7 +14,6 @@ const packetBytesMax = 256 * 1024
 const ordinaryBytesMax = 35_000 - 20
 const [lengthBytes, blockBytes, tagBytes] = [4, 16, 16]
 
-// The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.
 type Decipher = {
   decrypt(bytes: Buffer, from: number, to: number): number | undefined
   _decipherInstance: unknown
@@ -33,12 +32,27 @@ type Protocol = {
   /** Returns where to go on in `bytes`, or undefined if everything was taken. */
   _parse(this: Protocol, bytes: Buffer, from: number, to: number): number | undefined
 }
-const internals = z.looseObject({
-  _protocol: z.custom<Protocol>((value) => {
-    const { _decipher, _parse } = value as Partial<Protocol>
-    return typeof _decipher === 'object' && typeof _parse === 'function'
-  }, 'ssh2 has changed: large-packets.ts no longer fits it'),
-})
+export const parserFields: PrivateFields = {
+  usedBy: 'large-packets.ts',
+  fields: {
+    '_protocol._decipher.decrypt': ['function', 'lib/protocol/crypto.js'],
+    '_protocol._parse': ['function', 'lib/protocol/Protocol.js'],
+  },
+}
+/** Fields of the decipher for AES-GCM. */
+export const gcmFields: PrivateFields = {
+  usedBy: 'large-packets.ts',
+  fields: {
+    _decipherInstance: ['present', 'lib/protocol/crypto.js'],
+    _decipherSSLName: ['present', 'lib/protocol/crypto.js'],
+    _decipherKey: ['object', 'lib/protocol/crypto.js'],
+    _decipherIV: ['object', 'lib/protocol/crypto.js'],
+    _len: ['number', 'lib/protocol/crypto.js'],
+    _lenBytes: ['number', 'lib/protocol/crypto.js'],
+    _pktLen: ['number', 'lib/protocol/crypto.js'],
+    _tagPos: ['number', 'lib/protocol/crypto.js'],
+  },
+}
 
 const isGcm = (decipher: object): decipher is Decipher => {
   const { _decipherSSLName: name, ...rest } = decipher as Partial<Decipher>
@@ -48,7 +62,7 @@ const isGcm = (decipher: object): decipher is Decipher => {
 
 /** Call it once the client has signed in: strangers must not make this process hold large packets. */
 export function takeLargePackets(client: Connection): void {
-  const { _protocol: protocol } = internals.parse(client)
+  const { _protocol: protocol } = privateFieldsOf<{ _protocol: Protocol }>(client, parserFields)
   const inner = protocol._parse
   protocol._parse = function (bytes, from, to) {
     const decipher = this._decipher

@@ -1,7 +1,7 @@
 /** Limits what one client makes this process hold in memory because it does not read. */
 import type { Socket } from 'node:net'
 import type { Connection } from 'ssh2'
-import type { BufferShare } from './buffer-budget.ts'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 /** Above this many unsent bytes, sessions and forwarded connections wait. */
 const unsentBytesHigh = 1024 * 1024
@@ -11,19 +11,23 @@ const unsentBytesLow = 64 * 1024
 const unsentBytesMax = 16 * 1024 * 1024
 const queuedPacketsHigh = 64
 
-export type SocketDrain = {
-  /** Resolves when the client has read enough that more may be sent, or when the connection has closed. */
-  wait(): Promise<void>
-}
-
 /** Packets that ssh2 holds while keys are exchanged again. It has no event for "full", so its queue is read. */
-const queuedPackets = (client: Connection): number => {
-  const queue: unknown = Reflect.get(Object(Reflect.get(client, '_protocol')), '_queue')
-  return Array.isArray(queue) ? queue.length : 0
+type Internals = { _protocol: { _queue: readonly Buffer[] | undefined } }
+export const queueField: PrivateFields = {
+  usedBy: 'limit-unsent-bytes.ts',
+  fields: { '_protocol._queue': ['present', 'lib/protocol/Protocol.js'] },
 }
 
-/** `share` is the connection's part of what its person may leave unread. */
-export function createSocketDrain(client: Connection, socket: Socket, share: BufferShare): SocketDrain {
+/**
+ * Returns a function that resolves when the client has read enough that more may be sent, or when the connection has
+ * closed. `isOverBudget` says whether all connections of the person hold too much.
+ */
+export function limitUnsentBytes(
+  client: Connection,
+  socket: Socket,
+  isOverBudget: () => boolean,
+): () => Promise<void> {
+  const { _protocol: protocol } = privateFieldsOf<Internals>(client, queueField)
   let waiting: Promise<void> | undefined
   socket.on('data', () => {
     if (socket.writableLength > unsentBytesMax) socket.destroy()
@@ -31,8 +35,8 @@ export function createSocketDrain(client: Connection, socket: Socket, share: Buf
   const isFull = (): boolean =>
     !socket.destroyed &&
     (socket.writableLength > unsentBytesHigh ||
-      queuedPackets(client) > queuedPacketsHigh ||
-      (socket.writableLength > unsentBytesLow && share.note()))
+      (protocol._queue?.length ?? 0) > queuedPacketsHigh ||
+      (socket.writableLength > unsentBytesLow && isOverBudget()))
   const waitOnce = (): Promise<void> =>
     new Promise((resolve) => {
       const done = (): void => {
@@ -46,12 +50,10 @@ export function createSocketDrain(client: Connection, socket: Socket, share: Buf
       socket.once('close', done)
       client.once('rekey', done)
     })
-  return {
-    wait: async () => {
-      while (isFull()) {
-        waiting ??= waitOnce()
-        await waiting
-      }
-    },
+  return async () => {
+    while (isFull()) {
+      waiting ??= waitOnce()
+      await waiting
+    }
   }
 }

@@ -16,7 +16,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { createRequire } from 'node:module'
-import * as z from 'zod'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 export const postQuantumExchange = 'mlkem768x25519-sha256'
 const standIn = 'curve25519-sha256'
@@ -26,7 +26,6 @@ const kexInitType = 20
 const listOffset = 17
 const [mlkemKeyBytes, x25519KeyBytes] = [1184, 32]
 
-// The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.
 type OnPayload = (payload: Buffer) => void
 type Exchange = {
   _remoteKexinit?: Buffer | undefined
@@ -39,24 +38,39 @@ type Protocol = {
   _decipher: { _onPayload: OnPayload }
   _kex?: Exchange | undefined
 }
-const isFunction = (value: unknown): boolean => typeof value === 'function'
-const protocolShape = z.custom<Protocol>((value) => {
-  const { _onPayload, _decipher } = value as Partial<Protocol>
-  return isFunction(_onPayload) && isFunction(_decipher?._onPayload)
-}, 'ssh2 has changed: post-quantum-exchange.ts no longer fits it')
-const clientShape = z.looseObject({ _protocol: protocolShape })
+export const payloadFields: PrivateFields = {
+  usedBy: 'post-quantum-exchange.ts',
+  fields: {
+    '_protocol._onPayload': ['function', 'lib/protocol/Protocol.js'],
+    '_protocol._decipher._onPayload': ['function', 'lib/protocol/crypto.js'],
+    '_protocol._kex': ['present', 'lib/protocol/Protocol.js'],
+  },
+}
+/** Fields of the object for one exchange. */
+export const exchangeFields: PrivateFields = {
+  usedBy: 'post-quantum-exchange.ts',
+  fields: {
+    _remoteKexinit: ['present', 'lib/protocol/kex.js'],
+    convertPublicKey: ['function', 'lib/protocol/kex.js'],
+    computeSecret: ['function', 'lib/protocol/kex.js'],
+    getPublicKey: ['function', 'lib/protocol/kex.js'],
+  },
+}
+const constantFields: PrivateFields = {
+  usedBy: 'post-quantum-exchange.ts',
+  fields: { SUPPORTED_KEX: ['object', 'lib/protocol/constants.js'] },
+}
 
 /** Lets servers of ssh2 offer the exchange. ssh2 refuses to offer names that are not in this list. */
 export function registerPostQuantumExchange(): void {
-  const { SUPPORTED_KEX } = z
-    .object({ SUPPORTED_KEX: z.custom<string[]>(Array.isArray) })
-    .parse(createRequire(import.meta.url)('ssh2/lib/protocol/constants.js'))
+  const constants: object = createRequire(import.meta.url)('ssh2/lib/protocol/constants.js')
+  const { SUPPORTED_KEX } = privateFieldsOf<{ SUPPORTED_KEX: string[] }>(constants, constantFields)
   if (!SUPPORTED_KEX.includes(postQuantumExchange)) SUPPORTED_KEX.push(postQuantumExchange)
 }
 
 /** Makes a new server connection of ssh2 speak the exchange. Call it before its first packet is processed. */
 export function installPostQuantumExchange(client: object, offered: readonly string[]): void {
-  const protocol = clientShape.parse(client)._protocol
+  const { _protocol: protocol } = privateFieldsOf<{ _protocol: Protocol }>(client, payloadFields)
   const wrap =
     (inner: OnPayload): OnPayload =>
     (payload) => {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import type { Clock } from '@dock/foundation'
 import type { Connection } from 'ssh2'
-import * as z from 'zod'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 const gcm = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com']
 const kexInitType = 20
@@ -17,7 +17,6 @@ const listOffset = 17
 /** Clients send their KEXINIT at once. A client that waits for ours gets it after this time, with all ciphers. */
 const patienceMs = 1_000
 
-// The parts of ssh2's objects that this file uses. They are not in its types, so they are checked at run time.
 type Names = { array: string[] }
 type Direction = { cipher: Names; mac: Names; compress: Names; lang: Names }
 type Offer = { lists: { kex: Names; serverHostKey: Names; cs: Direction; sc: Direction } }
@@ -26,21 +25,38 @@ type Protocol = {
   _cipher: { encrypt(packet: Buffer): void }
   _decipher: { _onPayload(payload: Buffer): void }
 }
-const protocolShape = z.custom<Protocol>((value) => {
-  const { _offer, _cipher, _decipher } = value as Partial<Protocol>
-  return (
-    Array.isArray(_offer?.lists.cs.cipher.array) &&
-    typeof _cipher?.encrypt === 'function' &&
-    typeof _decipher?._onPayload === 'function'
-  )
-}, 'ssh2 has changed: prefer-gcm.ts no longer fits it')
-const { kexinit } = z
-  .object({ kexinit: z.custom<(protocol: Protocol) => void>((value) => typeof value === 'function') })
-  .parse(createRequire(import.meta.url)('ssh2/lib/protocol/kex.js'))
+export const offerFields: PrivateFields = {
+  usedBy: 'prefer-gcm.ts',
+  fields: {
+    '_protocol._offer.lists.kex.array': ['object', 'lib/protocol/kex.js'],
+    '_protocol._offer.lists.serverHostKey.array': ['object', 'lib/protocol/kex.js'],
+    '_protocol._offer.lists.cs.cipher.array': ['object', 'lib/protocol/kex.js'],
+    '_protocol._offer.lists.sc.cipher.array': ['object', 'lib/protocol/kex.js'],
+    '_protocol._cipher.encrypt': ['function', 'lib/protocol/crypto.js'],
+    '_protocol._decipher._onPayload': ['function', 'lib/protocol/crypto.js'],
+  },
+}
+/** Fields of the ciphers for AES-GCM. */
+export const cipherKeyFields: PrivateFields = {
+  usedBy: 'prefer-gcm.ts',
+  fields: { _encKey: ['object', 'lib/protocol/crypto.js'] },
+}
+export const decipherKeyFields: PrivateFields = {
+  usedBy: 'prefer-gcm.ts',
+  fields: { _decipherKey: ['object', 'lib/protocol/crypto.js'] },
+}
+const exchangeModuleFields: PrivateFields = {
+  usedBy: 'prefer-gcm.ts',
+  fields: { kexinit: ['function', 'lib/protocol/kex.js'] },
+}
+const { kexinit } = privateFieldsOf<{ kexinit(protocol: Protocol): void }>(
+  createRequire(import.meta.url)('ssh2/lib/protocol/kex.js'),
+  exchangeModuleFields,
+)
 
 /** Call it when the client has said which version it speaks, before ssh2 sends its KEXINIT. */
 export function preferGcm(client: Connection, socket: Socket, clock: Clock): void {
-  const protocol = protocolShape.parse(Reflect.get(client, '_protocol'))
+  const { _protocol: protocol } = privateFieldsOf<{ _protocol: Protocol }>(client, offerFields)
   const { _cipher: cipher, _decipher: decipher } = protocol
   const { encrypt } = cipher
   const { _onPayload: onPayload } = decipher
@@ -96,11 +112,16 @@ const namesGcm = (payload: Buffer): boolean => {
 const onlyGcm = (offer: Offer): Offer => {
   const { lists } = offer
   const namesOf = ({ mac, compress, lang }: Direction) => ({
-    ...{ cipher: gcm, mac: mac.array, compress: compress.array, lang: lang.array },
+    cipher: gcm,
+    mac: mac.array,
+    compress: compress.array,
+    lang: lang.array,
   })
   const names = {
-    ...{ kex: lists.kex.array, serverHostKey: lists.serverHostKey.array },
-    ...{ cs: namesOf(lists.cs), sc: namesOf(lists.sc) },
+    kex: lists.kex.array,
+    serverHostKey: lists.serverHostKey.array,
+    cs: namesOf(lists.cs),
+    sc: namesOf(lists.sc),
   }
   return Reflect.construct(offer.constructor, [names])
 }

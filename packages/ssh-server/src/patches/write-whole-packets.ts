@@ -4,16 +4,17 @@
  */
 import type { Socket } from 'node:net'
 import type { Connection } from 'ssh2'
-import * as z from 'zod'
+import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
-type Protocol = { _onWrite(bytes: Buffer): void }
-const internals = z.looseObject({
-  _protocol: z.custom<Protocol>((value) => typeof Reflect.get(Object(value), '_onWrite') === 'function'),
-})
+type Internals = { _protocol: { _onWrite(bytes: Buffer): void } }
+export const writeFields: PrivateFields = {
+  usedBy: 'write-whole-packets.ts',
+  fields: { '_protocol._onWrite': ['function', 'lib/protocol/Protocol.js'] },
+}
 
 /** Joins what is written in one turn. Call it before keys are exchanged: ssh2's ciphers remember where they write to. */
 export function writeWholePackets(client: Connection, socket: Socket): void {
-  const { _protocol: protocol } = internals.parse(client)
+  const { _protocol: protocol } = privateFieldsOf<Internals>(client, writeFields)
   const write = protocol._onWrite
   let isCorked = false
   const uncork = (): void => {

@@ -3,15 +3,12 @@ import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { limits, ServiceError } from '@dock/contract'
 import { throttleLargeStream } from '@dock/foundation'
-import type { ServerChannel } from 'ssh2'
+import { isNamedSignal, type SshChannel, type TerminalSize } from '@dock/ssh-server'
 import { type DockRow, openDockProcess } from '../../modules/docks/index.ts'
 import type { RemoteProcess } from '../../modules/hosts/index.ts'
-import { type ChannelOutputs, createChannelOutputs } from './channel-outputs.ts'
 import { withClientLocale } from './client-locale.ts'
-import { isNamedSignal, sendExit } from './exit-status.ts'
 import { requireReadyDock, resumeForShell } from './ready-dock.ts'
 import { explainRefusal, refusedExitCode, SessionRefused } from './refusal.ts'
-import type { TerminalSize } from './session-request.ts'
 import type { SshConnection } from './ssh-connection.ts'
 
 export type ProgramRequest = {
@@ -42,11 +39,10 @@ const signalsMax = 8
 
 export function runProgram(
   connection: SshConnection,
-  channel: ServerChannel,
+  channel: SshChannel,
   request: ProgramRequest,
 ): RunningProgram {
   const { context } = connection
-  const outputs = createChannelOutputs(channel, connection.drain)
   let program: RemoteProcess | undefined
   let hasLeft = false
   let hasClosedOutput = false
@@ -59,7 +55,7 @@ export function runProgram(
   const start = async (): Promise<void> => {
     requireShort(request.command)
     await context.docks.rateLimits.take('sshSessions', connection.entrance.caller.userId)
-    const dock = await findDock(connection, request, outputs, () => hasLeft)
+    const dock = await findDock(connection, request, channel, () => hasLeft)
     const environment = await environmentOf(connection, request)
     await Promise.all(connection.beginningToListen)
     const { variables, argv = withClientLocale(variables, request.command) } = request
@@ -78,7 +74,7 @@ export function runProgram(
     // The client may have resized its terminal while the program was being started.
     if (size !== firstSize) void passSizes()
     if (hasClosedOutput) program.closeStdout()
-    await join(connection, channel, outputs, program)
+    await join(connection, channel, program)
   }
 
   /** Passes the latest size on, one at a time. */
@@ -96,10 +92,9 @@ export function runProgram(
     if (hasLeft) return
     const line = isMissingSftpServer(error, request) ? missingSftpServer : explainRefusal(error)
     if (line === null) context.logger.error({ err: error }, 'an SSH session failed')
-    outputs.stderr.write(`${line ?? 'dock: The session failed. Try again.'}${lineEnd}`, () => {
-      sendExit(channel, { exitCode: refusedExitCode, signal: null })
-      channel.end()
-    })
+    channel.stderr.write(`${line ?? 'dock: The session failed. Try again.'}${lineEnd}`, () =>
+      channel.exit({ exitCode: refusedExitCode, signal: null }),
+    )
   })
   return {
     resize: (wanted) => {
@@ -121,11 +116,10 @@ export function runProgram(
     leave: (lastLine) => {
       hasLeft = true
       if (lastLine !== null) {
-        channel.stderr.write(`${lastLine}${lineEnd}`)
-        sendExit(channel, { exitCode: null, signal: null })
-        channel.end()
+        channel.say(`${lastLine}${lineEnd}`)
+        channel.exit({ exitCode: null, signal: null })
       }
-      outputs.discard()
+      channel.discard()
       program?.hangUp()
     },
   }
@@ -150,11 +144,11 @@ const isMissingSftpServer = (error: unknown, { kind }: ProgramRequest): boolean 
 const findDock = (
   { context, entrance }: SshConnection,
   { kind, pty }: ProgramRequest,
-  outputs: ChannelOutputs,
+  channel: SshChannel,
   hasLeft: () => boolean,
 ): Promise<DockRow> =>
   kind === 'shell' && pty
-    ? resumeForShell(context, entrance, (line) => outputs.stderr.write(`${line}\r\n`), hasLeft)
+    ? resumeForShell(context, entrance, (line) => channel.stderr.write(`${line}\r\n`), hasLeft)
     : requireReadyDock(context, entrance)
 
 const environmentOf = async (
@@ -173,28 +167,26 @@ const environmentOf = async (
 /** Resolves when the client has all output of the program and knows how it ended. */
 const join = async (
   { context }: SshConnection,
-  channel: ServerChannel,
-  outputs: ChannelOutputs,
+  channel: SshChannel,
   program: RemoteProcess,
 ): Promise<void> => {
   const { stdin, stdout, stderr } = program
   // A program may end without reading its input. What the client sends afterwards is discarded.
-  stdin.on('error', () => channel.resume())
-  throttleLargeStream(channel, stdin, context.precedence)
-  channel.pipe(stdin)
-  stdout.pipe(outputs.stdout, { end: false })
-  stderr.pipe(outputs.stderr, { end: false })
+  stdin.on('error', () => channel.input.resume())
+  throttleLargeStream(channel.input, stdin, context.precedence)
+  channel.input.pipe(stdin)
+  stdout.pipe(channel.stdout, { end: false })
+  stderr.pipe(channel.stderr, { end: false })
   try {
     const [end] = await Promise.all([program.exited, isOver(stdout), finished(stderr)])
-    await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
-    sendExit(channel, end)
+    await Promise.all([endOutput(channel.stdout), endOutput(channel.stderr)])
+    channel.exit(end)
   } catch (error) {
     context.logger.debug({ err: error }, 'an SSH session lost its program')
-    outputs.stderr.write('dock: The connection to the program broke.\n')
-    await Promise.all([endOutput(outputs.stdout), endOutput(outputs.stderr)])
-    sendExit(channel, { exitCode: null, signal: null })
+    channel.stderr.write('dock: The connection to the program broke.\n')
+    await Promise.all([endOutput(channel.stdout), endOutput(channel.stderr)])
+    channel.exit({ exitCode: null, signal: null })
   }
-  channel.end()
 }
 
 /** Resolves when the output has ended, or was closed. A connection that broke is reported by the program's end. */

@@ -1,15 +1,13 @@
 /** One signed-in connection: its sessions, what it forwards, and its end when the person loses access to the Dock. */
 import type { Socket } from 'node:net'
 import { limits } from '@dock/contract'
-import type { Connection } from 'ssh2'
-import type { BufferShare } from './buffer-budget.ts'
+import type { BufferShare, ClientConnection } from '@dock/ssh-server'
 import type { Entrance } from './find-entrance.ts'
-import { acceptForwarding } from './forwarding/accept-forwarding.ts'
+import { createConnect } from './forwarding/connect-to-dock.ts'
 import { createDockForwarder } from './forwarding/dock-forwarder.ts'
 import { createAgentForwarding } from './forwarding/forward-agent.ts'
-import { noticeClosedOutputs } from './notice-closed-outputs.ts'
+import { createListeners } from './forwarding/listen-in-dock.ts'
 import { serveSession } from './serve-session.ts'
-import { createSocketDrain } from './socket-drain.ts'
 import type { SshConnection } from './ssh-connection.ts'
 import type { SshContext } from './ssh-context.ts'
 
@@ -19,22 +17,22 @@ const lastWordsMs = 300
 const endpointsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 
-/** Serves a connection that has signed in. `disconnect` ends it. */
+/** Serves a connection that has signed in. */
 export function serveConnection(
   context: SshContext,
-  client: Connection,
+  client: ClientConnection,
   socket: Socket,
   entrance: Entrance,
   share: BufferShare,
-  disconnect: () => void,
 ): void {
   const closing = new Set<() => void>()
   let isClosed = false
   let hasLostAccess = false
   let sessions = 0
   const connection: SshConnection = {
-    ...{ context, entrance, client },
-    drain: createSocketDrain(client, socket, share),
+    context,
+    entrance,
+    client,
     endpoints: endpointsOf(socket),
     forwarder: createDockForwarder(context, entrance, share),
     beginningToListen: new Set(),
@@ -51,7 +49,7 @@ export function serveConnection(
   const unsubscribe = holdAccess(context, entrance, () => {
     hasLostAccess = true
     close()
-    context.docks.clock.after(lastWordsMs, disconnect)
+    context.docks.clock.after(lastWordsMs, client.end)
   })
   const close = (): void => {
     if (isClosed) return
@@ -61,18 +59,18 @@ export function serveConnection(
     closing.clear()
     connection.forwarder.end()
   }
-  // A client that closes its half of the TCP connection has left.
-  client.once('end', close)
-  client.once('close', close)
-  noticeClosedOutputs(client)
-  client.on('session', (accept, reject) => {
-    if (isClosed || sessions >= limits.ssh.sessionsPerConnectionMax) return void reject()
-    sessions += 1
-    serveSession(connection, accept(), () => {
-      sessions -= 1
-    })
+  client.serve({
+    openSession: () => {
+      if (isClosed || sessions >= limits.ssh.sessionsPerConnectionMax) return null
+      sessions += 1
+      return serveSession(connection, () => {
+        sessions -= 1
+      })
+    },
+    connect: createConnect(connection),
+    ...createListeners(connection),
+    onClosed: close,
   })
-  acceptForwarding(connection)
 }
 
 /** Calls `onLost` when the key, the membership or the right to see the Dock's secrets is gone. */

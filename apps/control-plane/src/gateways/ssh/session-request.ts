@@ -1,12 +1,11 @@
 /** What a client may set for a session before it starts a program: variables and a terminal. */
 import { limits } from '@dock/contract'
+import type { TerminalSize } from '@dock/ssh-server'
 
 const { variablesMax, variablesBytesMax } = limits.exec
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const terminalName = /^[A-Za-z0-9+._-]{1,64}$/
 const sizeMax = 10_000
-
-export type TerminalSize = { cols: number; rows: number }
 
 export type Variables = {
   values: Record<string, string>
@@ -35,7 +34,7 @@ const inRange = (value: number, usual: number): number =>
   Number.isInteger(value) && value >= 1 && value <= sizeMax ? value : usual
 
 /** Returns a size that a terminal can have. Clients without a terminal of their own send zeros. */
-export function terminalSize(wanted: { cols: number; rows: number }): TerminalSize {
+export function terminalSize(wanted: TerminalSize): TerminalSize {
   return { cols: inRange(wanted.cols, 80), rows: inRange(wanted.rows, 24) }
 }
 

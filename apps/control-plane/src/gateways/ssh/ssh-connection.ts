@@ -1,15 +1,13 @@
 /** What the parts of one signed-in connection share. */
-import type { Connection } from 'ssh2'
+import type { ClientConnection } from '@dock/ssh-server'
 import type { Entrance } from './find-entrance.ts'
 import type { DockForwarder } from './forwarding/dock-forwarder.ts'
-import type { SocketDrain } from './socket-drain.ts'
 import type { SshContext } from './ssh-context.ts'
 
 export type SshConnection = {
   context: SshContext
   entrance: Entrance
-  client: Connection
-  drain: SocketDrain
+  client: ClientConnection
   /** The client's address and port, and the gateway's, as in the variable SSH_CONNECTION. */
   endpoints: string
   forwarder: DockForwarder

@@ -1,13 +1,12 @@
-/** Serves the client's requests to forward connections: into the Dock (-L, -D), and from listeners in the Dock (-R). */
+/** Connects the client with ports and Unix sockets that programs in the Dock can reach (-L, -D). */
 import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
-import type { RejectConnection, ServerChannel } from 'ssh2'
+import type { ForwardAddress, RequestHandlers } from '@dock/ssh-server'
 import { type DockRow, useWhileOpen } from '../../../modules/docks/index.ts'
 import { HostRefused } from '../../../modules/hosts/index.ts'
 import { requireReadyDock } from '../ready-dock.ts'
 import type { SshConnection } from '../ssh-connection.ts'
 import { joinChannel } from './join-channel.ts'
-import { serveRemoteForwards } from './serve-remote-forwards.ts'
 
 const loopbackNames: ReadonlySet<string> = new Set([
   ...['', 'localhost', '127.0.0.1', '::1', '0.0.0.0', '::', 'ip6-localhost'],
@@ -26,23 +25,26 @@ const connectTcp = async (connection: SshConnection, host: string, port: number)
   return useWhileOpen(activity, dock, () => gateway.connectPort(hostId, dock.id, port, dock.generation))
 }
 
-/** Begins to accept requests. They are refused if the client's user name matches several Docks. */
-export function acceptForwarding(connection: SshConnection): void {
-  const { client, context, forwarder } = connection
+/** Returns the handler of such requests. They are refused if the client's user name matches several Docks. */
+export function createConnect(connection: SshConnection): RequestHandlers['connect'] {
+  const { context, forwarder } = connection
   let open = 0
 
+  const reach = async (address: ForwardAddress): Promise<Duplex> =>
+    'path' in address
+      ? (await forwarder.start()).connectUnix(address.path)
+      : connectTcp(connection, address.host, address.port)
   const forward = async (
-    accept: () => ServerChannel,
-    reject: RejectConnection,
-    connect: () => Promise<Duplex>,
+    address: ForwardAddress,
+    { accept, reject }: Parameters<RequestHandlers['connect']>[1],
   ): Promise<void> => {
-    if (open >= limits.ssh.forwardedPerConnectionMax) return void reject()
+    if (open >= limits.ssh.forwardedPerConnectionMax) return reject()
     open += 1
     const release = (): void => {
       open -= 1
     }
     try {
-      const stream = await connect()
+      const stream = await reach(address)
       if (connection.isClosed()) {
         stream.destroy()
         return release()
@@ -55,11 +57,5 @@ export function acceptForwarding(connection: SshConnection): void {
       if (!connection.isClosed()) reject()
     }
   }
-  client.on('tcpip', (accept, reject, { destIP, destPort }) => {
-    void forward(accept, reject, () => connectTcp(connection, destIP, destPort))
-  })
-  client.on('openssh.streamlocal', (accept, reject, { socketPath }) => {
-    void forward(accept, reject, async () => (await forwarder.start()).connectUnix(socketPath))
-  })
-  serveRemoteForwards(connection)
+  return (address, offer) => void forward(address, offer)
 }

@@ -1,7 +1,7 @@
 /** Starts the forwarding program of a connection in the Dock when it is first needed, and again if it has ended. */
 import { readFileSync } from 'node:fs'
+import type { BufferShare } from '@dock/ssh-server'
 import { openDockProcess } from '../../../modules/docks/index.ts'
-import type { BufferShare } from '../buffer-budget.ts'
 import type { Entrance } from '../find-entrance.ts'
 import { requireReadyDock } from '../ready-dock.ts'
 import type { SshContext } from '../ssh-context.ts'

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { limits } from '@dock/contract'
+import { createBufferBudget } from '@dock/ssh-server'
 import { expect, it } from 'vitest'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
-import { createBufferBudget } from '../buffer-budget.ts'
 import { createForwarder, portOf } from './forwarder.ts'
 import {
   chunkBytesMax,

@@ -4,8 +4,8 @@
  */
 import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
+import type { BufferShare } from '@dock/ssh-server'
 import type { RemoteProcess } from '../../../modules/hosts/index.ts'
-import type { BufferShare } from '../buffer-budget.ts'
 import { createForwardedStream, type ForwardedStream } from './forwarded-stream.ts'
 import { createFrameReader, encodeFrame, type Frame, frameType, windowBytes } from './forwarder-frames.ts'
 

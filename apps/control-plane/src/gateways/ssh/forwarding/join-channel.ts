@@ -1,18 +1,17 @@
 /** Joins a channel of the client with a connection in the Dock. Each direction ends on its own (half-close). */
 import type { Duplex } from 'node:stream'
 import { throttleLargeStream } from '@dock/foundation'
-import type { ServerChannel } from 'ssh2'
-import { createChannelOutputs } from '../channel-outputs.ts'
+import type { SshChannel } from '@dock/ssh-server'
 import type { SshConnection } from '../ssh-connection.ts'
 
 /** `onEnd` is called once, when both have closed. */
 export function joinChannel(
-  { drain, context, onClosed }: SshConnection,
-  channel: ServerChannel,
+  { context, onClosed }: SshConnection,
+  channel: SshChannel,
   stream: Duplex,
   onEnd: () => void,
 ): void {
-  const { stdout, discard } = createChannelOutputs(channel, drain)
+  const { input, stdout, discard } = channel
   let hasEnded = false
   const end = (): void => {
     if (hasEnded) return
@@ -29,9 +28,8 @@ export function joinChannel(
     open -= 1
     if (open === 0) end()
   }
-  // `end` would close both directions of the channel.
   stdout.once('finish', () => {
-    channel.eof()
+    channel.endOutput()
     endHalf()
   })
   stream.once('finish', endHalf)
@@ -41,13 +39,19 @@ export function joinChannel(
     if (!stream.readableEnded) end()
   })
   // All that the client sent has been read by now, but may not have been written yet.
-  channel.once('close', () => {
+  channel.onClosed(() => {
     discard()
     if (stream.writableFinished) end()
     else stream.once('finish', end)
   })
-  throttleLargeStream(channel, stream, context.precedence)
-  channel.pipe(stream)
+  throttleLargeStream(input, stream, context.precedence)
+  input.pipe(stream)
   throttleLargeStream(stream, stdout, context.precedence)
   stream.pipe(stdout)
+}
+
+/** Joins a channel that the gateway wanted to open, or ends the connection in the Dock if the client refused it. */
+export function joinIfOpened(connection: SshConnection, channel: SshChannel | null, stream: Duplex): void {
+  if (channel) joinChannel(connection, channel, stream, () => undefined)
+  else stream.destroy()
 }

@@ -3,11 +3,11 @@
  * client knows the gateway whichever Dock it connects to. The database holds them, sealed.
  */
 import { type Clock, newUuid } from '@dock/foundation'
+import { generateKeyPair } from '@dock/ssh-server'
 import type { Db, Tx } from '../../../database/database.ts'
 import { withTransaction } from '../../../database/database.ts'
 import type { SshHostKeyType } from '../../../database/tables/keys.ts'
 import { instanceOwner, type SealedColumn, type Sealer } from '../../../sealing/index.ts'
-import { generateSshKey } from './generate-ssh-key.ts'
 
 export type SshHostKey = {
   type: SshHostKeyType
@@ -34,7 +34,7 @@ const placeOf = (rowId: string) => ({ table: 'ssh_host_keys', column: 'sealed_pr
 const makeRows = (context: HostKeyContext) =>
   Promise.all(
     types.map(async (type) => {
-      const made = generateSshKey(type)
+      const made = generateKeyPair(type)
       const id = newUuid()
       return {
         id,

@@ -1,5 +1,6 @@
 import { routes, type SshKey } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
+import { generateKeyPair } from '@dock/ssh-server'
 import {
   addPerson,
   startTestControlPlane,
@@ -9,7 +10,6 @@ import {
 } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { generateSshKey } from './generate-ssh-key.ts'
 
 let server: TestControlPlane
 let person: TestPerson
@@ -21,7 +21,7 @@ beforeEach(async () => {
   person = await addPerson(server)
 })
 
-const newKey = (): string => generateSshKey('ssh-ed25519').public.trim()
+const newKey = (): string => generateKeyPair('ssh-ed25519').public.trim()
 const add = (publicKey = newKey(), key = person.apiKey) =>
   server.call('POST', '/v1/ssh-keys', { name: 'laptop', publicKey }, key)
 const list = async (key = person.apiKey): Promise<SshKey[]> =>

@@ -1,6 +1,6 @@
+import { bytesOfString, isUsualRsaKey } from '@dock/ssh-server'
 import { describe, expect, it } from 'vitest'
-import { isUsualRsaKey, parseSshPublicKey } from './ssh-public-key.ts'
-import { bytesOfString } from './ssh-reader.ts'
+import { parseSshPublicKey } from './ssh-public-key.ts'
 
 const ed25519 = 'AAAAC3NzaC1lZDI1NTE5AAAAIJq6rttSETtvk4dVDq3qNvtoAVSEcEj61qKv2GdkERYr'
 const ecdsa =

@@ -1,7 +1,7 @@
 /** Verifies signatures of `ssh-keygen -Y sign` (OpenSSH's PROTOCOL.sshsig). */
 import { createHash, verify } from 'node:crypto'
+import { bytesOfString, SshReader } from '@dock/ssh-server'
 import type { SshPublicKey } from './ssh-public-key.ts'
-import { bytesOfString, SshReader } from './ssh-reader.ts'
 
 const magic = Buffer.from('SSHSIG')
 const version = 1
