@@ -40,8 +40,8 @@ it.each(sample.map((crash) => [nameOf(crash), crash] as const))(
 
 /** Cases of the upgrade of a running Dock. It is not in the matrix, because it is not an operation on a Dock. */
 const ofUpgrades: Omit<CrashCase, 'operation'>[] = [
-  { place: 'upgrade:deliver:before', victim: 'control-plane' },
-  { place: 'upgrade:deliver:after', victim: 'control-plane' },
+  { place: 'upgrade:apply:before', victim: 'control-plane' },
+  { place: 'upgrade:apply:after', victim: 'control-plane' },
   { place: 'agent:furnish:between', victim: 'agent' },
   { place: 'agent:furnish:after', victim: 'agent' },
 ]

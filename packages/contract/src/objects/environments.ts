@@ -61,7 +61,7 @@ export const environmentVersion = z.strictObject({
 })
 export type EnvironmentVersion = z.output<typeof environmentVersion>
 
-/** A version with the names of what it contains and what it passes on. Extension: not part of the specification. */
+/** A version with the names of what it contains and what it passes. Extension: not part of the specification. */
 export const describedVersion = environmentVersion.extend({
   varNames: z.array(z.string()),
   files: z.array(environmentFile),

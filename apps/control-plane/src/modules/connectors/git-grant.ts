@@ -3,7 +3,7 @@
  */
 import type { Logger } from '@dock/foundation'
 import type { BootedDock } from '../docks/index.ts'
-import { type EnvironmentContext, passedRepositories } from '../environments/index.ts'
+import { type EnvironmentContext, readPinnedRepositories } from '../environments/index.ts'
 import type { Connector, GitCredential } from './connector.ts'
 import type { GitPolicy, GitRule } from './git-policy.ts'
 
@@ -18,14 +18,14 @@ export type GitGrant = {
 /** Returns the grant of a Dock, or null if it has no repositories in this boot on this host. */
 export type GrantFor = (dock: BootedDock) => Promise<GitGrant | null>
 
-/** Grants read and write access on all branches to the repositories that the Dock's pinned version passes on. */
+/** Grants read and write access on all branches to the repositories that the Dock's pinned version passes. */
 export function createEnvironmentGrants(
   context: Pick<EnvironmentContext, 'db' | 'sealer'> & { logger: Logger },
   connector: Connector,
 ): GrantFor {
   const { logger } = context
   return async (dock) => {
-    const passed = await passedRepositories(context, dock)
+    const passed = await readPinnedRepositories(context, dock)
     if (!passed) return null
     const rules = passed.repositories.map((repository) => ({
       rule: {

@@ -33,7 +33,7 @@ export { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } fr
 export { forgetOpenEnvironment } from './environment/forget-open-environment.ts'
 export { renameEnvironmentOfDocks } from './environment/rename-environment.ts'
 export type { OrganizationOf } from './environment/repositories/organization-of.ts'
-export type { BootedDock } from './environment/repositories/passed-repositories.ts'
+export type { BootedDock } from './environment/repositories/repositories-to-clone.ts'
 export { upgradeDocks } from './environment/upgrade-docks.ts'
 export { execInDock } from './exec/exec-dock.ts'
 export { claimExecKey, type ExecKey, findExecKey, freeExecKey } from './exec/exec-key-store.ts'

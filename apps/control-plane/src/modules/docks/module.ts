@@ -13,10 +13,10 @@ import { wipeArchivedDocks } from './delete/wipe-archived.ts'
 import type { DockContext } from './dock-context.ts'
 import { createDockRepositories } from './environment/repositories/dock-repositories.ts'
 import { createOrganizationOf, type OrganizationOf } from './environment/repositories/organization-of.ts'
-import type { PassedRepositories } from './environment/repositories/passed-repositories.ts'
+import type { ListRepositoriesToClone } from './environment/repositories/repositories-to-clone.ts'
 import { createUpgradeSaga } from './environment/upgrade-saga.ts'
 import { createSecretsOf, type SecretsOf } from './environment/variables/dock-secrets.ts'
-import type { Launch } from './environment/variables/furnishing.ts'
+import type { PrepareApply } from './environment/variables/prepare-apply.ts'
 import { deleteExpiredOutcomes } from './exec/exec-once.ts'
 import { createFastMachines, type FastMachines, removeMachines } from './machines/fast-machines.ts'
 import { pruneMachines } from './machines/machine-store.ts'
@@ -55,8 +55,8 @@ type SagaNeeds = {
   /** Identifies this process on leases. */
   owner: string
   origins: LostTimeParts['origins']
-  /** What Environments pass on to Docks. */
-  passed: { launch: Launch; secrets: SecretsOf; repositories: PassedRepositories }
+  /** What Environments pass to Docks. */
+  passed: { prepareApply: PrepareApply; secrets: SecretsOf; repositories: ListRepositoriesToClone }
 } & Pick<Parameters<typeof createStartSagas>[0], 'ensureCapture' | 'ensureImage'>
 
 export type DocksNeeds = Omit<DockContext, 'ttl' | 'usage' | 'activity' | 'keyedExecs'> &
@@ -146,7 +146,7 @@ const registerSagas = (context: DockContext, needs: SagaNeeds): FastMachines => 
   })
   const parts = {
     ...{ db, clock, sealer, ttl, policy, startFailures, repositories, ...rest },
-    launch: passed.launch,
+    prepareApply: passed.prepareApply,
   }
   runner.register([
     ...createStartSagas(parts),

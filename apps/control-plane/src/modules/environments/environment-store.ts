@@ -16,7 +16,7 @@ export const environmentSealedColumn: SealedColumn = {
   ownerColumn: 'organization_id',
 }
 
-/** What a version passes on to Docks. */
+/** What a version passes to Docks. */
 export type Posture = {
   safeForThirdParties: boolean
   passGithub: boolean

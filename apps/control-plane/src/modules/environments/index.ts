@@ -17,9 +17,9 @@ export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 export {
   createEnvironmentsModule,
   type EnvironmentsModule,
-  type PassedOn,
+  type PassedToDocks,
 } from './module.ts'
-export { passedRepositories } from './passed-repositories.ts'
+export { readPinnedRepositories } from './pinned-repositories.ts'
 export {
   listDescribedVersions,
   listEnvironments,

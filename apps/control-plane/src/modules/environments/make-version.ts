@@ -1,5 +1,5 @@
 /**
- * Creates the next version of an Environment. Every change of its contents or of what it passes on creates a version.
+ * Creates the next version of an Environment. Every change of its contents or of what it passes creates a version.
  * Updates use optimistic concurrency: of two concurrent writers the second gets `conflict`, so no update is lost.
  */
 import { isDeepStrictEqual } from 'node:util'

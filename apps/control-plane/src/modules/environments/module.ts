@@ -2,23 +2,23 @@ import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { GitServers } from './git-servers.ts'
-import { launchEnvironment, listPassedSecrets } from './launch.ts'
-import { listRepositoriesToClone } from './passed-repositories.ts'
+import { listRepositoriesToClone } from './pinned-repositories.ts'
+import { listPassedSecrets, prepareApply } from './prepare-apply.ts'
 import { pruneVersions } from './prune-versions.ts'
 
-type Target = Parameters<typeof launchEnvironment>[1]
+type Target = Parameters<typeof prepareApply>[1]
 type BootedDock = Parameters<typeof listRepositoriesToClone>[2]
 
-/** What Environments pass on to a Dock. */
-export type PassedOn = {
-  launch(target: Target): ReturnType<typeof launchEnvironment>
+/** What Environments pass to a Dock. */
+export type PassedToDocks = {
+  prepareApply(target: Target): ReturnType<typeof prepareApply>
   secrets(target: Target): ReturnType<typeof listPassedSecrets>
   repositories(dock: BootedDock): ReturnType<typeof listRepositoriesToClone>
 }
 
 export type EnvironmentsModule = {
   context: EnvironmentContext
-  passed: PassedOn
+  passed: PassedToDocks
   start(): void
   stop(): void
 }
@@ -43,7 +43,7 @@ export function createEnvironmentsModule(
   return {
     context: { db, clock, sealer, rateLimits, limits },
     passed: {
-      launch: (target) => launchEnvironment({ db, clock, sealer }, target),
+      prepareApply: (target) => prepareApply({ db, clock, sealer }, target),
       secrets: (target) => listPassedSecrets({ db, sealer }, target),
       repositories: (dock) => listRepositoriesToClone({ db, sealer }, gitServers, dock),
     },

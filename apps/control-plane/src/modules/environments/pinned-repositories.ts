@@ -8,7 +8,7 @@ import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 
-export type PassedRepositories = {
+export type PinnedRepositories = {
   organizationId: string
   repositories: readonly Repository[]
 }
@@ -17,10 +17,10 @@ export type PassedRepositories = {
  * Returns the repositories of the version that the Dock is pinned to. Returns null if the version passes none, or if
  * the Dock is no longer in this boot (generation) on this host.
  */
-export async function passedRepositories(
+export async function readPinnedRepositories(
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { dockId, hostId, generation }: BootedDock,
-): Promise<PassedRepositories | null> {
+): Promise<PinnedRepositories | null> {
   const { rows } = await sql<{ organizationId: string; versionId: string; sealed: string | null }>`
     select d.organization_id as "organizationId", v.id as "versionId", v.bundle_sealed as sealed
     from machines d join environment_versions v
@@ -41,7 +41,7 @@ export async function listRepositoriesToClone(
   servers: GitServers,
   dock: BootedDock,
 ) {
-  const passed = await passedRepositories(context, dock)
+  const passed = await readPinnedRepositories(context, dock)
   return (
     passed && {
       ...passed,

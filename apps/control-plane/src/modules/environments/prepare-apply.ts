@@ -1,7 +1,7 @@
 /**
- * Determines the variables and files that an Environment passes to a Dock. The version's posture decides what is
- * passed; `safeForThirdParties` withholds everything. Each delivery issues a new key to the Dock. The Dock's earlier
- * keys are revoked in any case: here for a boot, and by the caller after the delivery for a running Dock.
+ * Prepares the variables and files with which an Environment is applied to a Dock. The version's posture decides what it
+ * passes; `safeForThirdParties` withholds everything. Each time, the Dock gets a new key. Its earlier keys are revoked in
+ * any case: here for a boot, and for a running Dock by the caller, once the version is applied.
  */
 import { requireDeliverableFiles } from '@dock/contract'
 import { sql } from 'kysely'
@@ -11,10 +11,10 @@ import type { EnvironmentContext } from './environment-context.ts'
 import type { Posture } from './environment-store.ts'
 
 /**
- * `liveVersion` is the version to deliver to a running Dock. It is undefined for a boot, which uses the pinned version.
+ * `liveVersion` is the version to apply to a running Dock. It is undefined for a boot, which uses the pinned version.
  */
 type Target = { organizationId: string; dockId: string; liveVersion?: number }
-export type Launched = { env: Record<string, string>; files?: { path: string; contents: string }[] }
+export type Applied = { env: Record<string, string>; files?: { path: string; contents: string }[] }
 
 type Pinned = Posture & {
   versionId: string
@@ -26,7 +26,7 @@ type Pinned = Posture & {
   isMarked: boolean
 }
 
-/** Reads the version to deliver. If `endsKeys` is true, the same statement deletes the Dock's earlier keys. */
+/** Reads the version to apply. If `endsKeys` is true, the same statement deletes the Dock's earlier keys. */
 const findPinnedVersion = async (
   { db }: Pick<EnvironmentContext, 'db'>,
   { organizationId, dockId, liveVersion }: Target,
@@ -57,7 +57,7 @@ const agentVariables = {
   opencode: 'OPENCODE_API_KEY',
 } as const
 
-/** Decrypts the variables and files that the version passes on, except for the Dock's own key. */
+/** Decrypts the variables and files that the version passes, except for the Dock's own key. */
 const openPassed = async (
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { organizationId }: Target,
@@ -79,13 +79,13 @@ const openPassed = async (
 }
 
 /**
- * Returns the variables and files to deliver, including a new key for the Dock if the version passes one. `files` is
- * absent if there are none to write and the disk has none of an earlier delivery to remove.
+ * Returns the variables and files to apply, including a new key for the Dock if the version passes one. `files` is
+ * absent if there are none to write and the disk has no earlier ones to remove.
  */
-export async function launchEnvironment(
+export async function prepareApply(
   context: Pick<EnvironmentContext, 'db' | 'clock' | 'sealer'>,
   target: Target,
-): Promise<Launched> {
+): Promise<Applied> {
   const { db, clock } = context
   const { dockId } = target
   const pinned = await findPinnedVersion(context, target, target.liveVersion === undefined)

@@ -15,7 +15,7 @@ const readPosture = (body: RouteBody<(typeof routes)['updateEnvironment']>): Par
 }
 
 /**
- * Changes the name, the default, who may launch with the Environment, or what it passes on. Only the last one creates a
+ * Changes the name, the default, who may launch with the Environment, or what it passes. Only the last one creates a
  * version. Throws `environment_name_taken`, `validation_error` and `conflict`.
  */
 export async function updateEnvironment(

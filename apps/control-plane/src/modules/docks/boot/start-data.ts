@@ -45,7 +45,7 @@ export const startData = z.strictObject({
   event: webhookEventType.nullable(),
   /** True if the Dock has no variables, files or repositories, so the start need not look for any. */
   unfurnished: z.boolean().optional(),
-  /** Set if the Environment passes on repositories: their progress. */
+  /** Set if the Environment passes repositories: their progress. */
   repositories: repositoriesProgress.optional(),
   /** True if a setup script runs once the Dock is ready. */
   setup: z.boolean().optional(),

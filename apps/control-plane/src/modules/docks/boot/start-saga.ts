@@ -29,7 +29,7 @@ import {
   movesToReady,
   setupAfterStart,
 } from '../environment/repositories/repository-steps.ts'
-import { createFurnishing, type Launch } from '../environment/variables/furnishing.ts'
+import { createPrepareApply, type PrepareApply } from '../environment/variables/prepare-apply.ts'
 import { insertSetup } from '../setup/setup-saga.ts'
 import { bootWithRetries } from './boot-with-retries.ts'
 import { createBranchSource } from './branch-source.ts'
@@ -58,8 +58,8 @@ type Options = {
   ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
   /** Sends a missing image to the host. Throws `base_image_unavailable` if the image is not available. */
   ensureImage(image: string, hostId: string): Promise<void>
-  /** Returns what the Environment passes on to the Dock. */
-  launch: Launch
+  /** Returns what the Environment passes to the Dock. */
+  prepareApply: PrepareApply
   repositories: DockRepositories
   origins: LostTimeParts['origins']
 }
@@ -98,13 +98,12 @@ export function createStartSagas(options: Options): Saga[] {
     ttl,
     ensureCapture,
     ensureImage,
-    launch,
     repositories,
     startFailures,
     origins,
   } = options
   const source = createBranchSource(options)
-  const furnish = createFurnishing({ db, sealer, launch })
+  const prepareApply = createPrepareApply({ db, sealer, prepareApply: options.prepareApply })
   const repositorySteps = createRepositorySteps({ db, clock, repositories })
   /** Restores a capture that the host should have but lacks from its copy. Throws `missing` if there is no copy. */
   const bringCapture = async (captureId: string, hostId: string, missing: unknown): Promise<void> => {
@@ -126,7 +125,7 @@ export function createStartSagas(options: Options): Saga[] {
     const [given, hasRepositories] = data.unfurnished
       ? [{ env: {} }, false]
       : await Promise.all([
-          furnish({ organizationId, dockId }),
+          prepareApply({ organizationId, dockId }),
           repositories.any({ dockId, hostId, generation }),
         ])
     const { source: from } = data.command

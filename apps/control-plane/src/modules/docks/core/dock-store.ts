@@ -210,7 +210,7 @@ export async function dockCaptures(
 
 /** Which Environments' contents a Dock may contain. */
 export type DockPassing = {
-  /** True if the Environment version with which it started passes on anything. */
+  /** True if the Environment version with which it started passes anything. */
   envPasses: boolean
   /** Ids of the Environments whose files may be on its disk. */
   marks: string[]

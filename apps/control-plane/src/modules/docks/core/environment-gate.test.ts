@@ -51,7 +51,7 @@ const asRole = (role: string) => sql`update memberships set role = ${role}`.exec
 const run = (id: string) => execInDock(world.modules.context, world.caller, id, exec, undefined)
 const exec = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
 
-it('passes on variables and files; the Dock’s own variables override them', async () => {
+it('passes variables and files; the Dock’s own variables override them', async () => {
   await asRole('admin')
   await secret('SHARED', 'from the Environment')
   await secret('ONLY', 'there')
@@ -65,7 +65,7 @@ it('passes on variables and files; the Dock’s own variables override them', as
   expect(world.host.starts.at(-1)).toMatchObject({ env: {} })
 })
 
-it('passes on nothing if the Environment is safe for third parties', async () => {
+it('passes nothing if the Environment is safe for third parties', async () => {
   await secret('A', 'x')
   await updateEnvironment(context(), admin, reference(), { safeForThirdParties: true })
   await asRole('member')
@@ -74,7 +74,7 @@ it('passes on nothing if the Environment is safe for third parties', async () =>
   expect(await outcomeOf(run(dock.id))).toBe('succeeded')
 })
 
-it('refuses a member only Environments that pass on secrets for admins', async () => {
+it('refuses a member only Environments that pass secrets for admins', async () => {
   await asRole('member')
   expect(await outcomeOf(world.create())).toBe('succeeded')
   await secret('A', 'x')
@@ -209,7 +209,7 @@ it('revokes a Dock’s keys when it stops, fails, boots without its Environment,
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   expect(await keysOf(dock.id)).toBe(0)
 
-  // The next boot revokes a key that an earlier boot left behind, even if that boot passes on nothing.
+  // The next boot revokes a key that an earlier boot left behind, even if that boot passes nothing.
   await resumeDock(world.modules.context, world.caller, dock.id, {})
   await sql`update docks set state = 'archived' where id = ${dock.id}`.execute(world.db)
   expect(await keysOf(dock.id)).toBe(1)

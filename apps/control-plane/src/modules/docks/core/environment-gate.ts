@@ -1,6 +1,6 @@
 /**
  * Access control for Docks that contain secrets. A Dock is barred to members (only admins may access it) if the
- * Environment with which it started passes on anything and is for admins only, or if its disk ever received files of such
+ * Environment with which it started passes anything and is for admins only, or if its disk ever received files of such
  * an Environment.
  */
 import { type ErrorCode, type Role, requireDeliverableFiles, roleReaches, ServiceError } from '@dock/contract'
@@ -40,15 +40,15 @@ export type Binding = {
   environment: string
   environmentId: string
   environmentVersion: number
-  /** True if the version passes on anything. */
+  /** True if the version passes anything. */
   envPasses: boolean
-  /** True if the version passes on files, which stay on the disk. */
+  /** True if the version passes files, which stay on the disk. */
   envMarks: boolean
   /** True if members may launch Docks with it. */
   forMembers: boolean
-  /** True if it passes on repositories that Docks can reach. */
+  /** True if it passes repositories that Docks can reach. */
   connectors: boolean
-  /** Paths of the secret files that it passes on. */
+  /** Paths of the secret files that it passes. */
   filePaths: string[]
 }
 
@@ -85,7 +85,7 @@ export function requireLaunch(
 
 /**
  * Returns the ids of the Environments whose secrets may get onto the Dock's disk: those of `before`, and this one if it
- * passes on files. With a setup script, variables count too, because the script's log may contain them.
+ * passes files. With a setup script, variables count too, because the script's log may contain them.
  */
 export function marksOf(
   binding: Binding,

@@ -1,7 +1,7 @@
 /**
  * Moves Docks to a newer version of their Environment. A running Dock receives it at once, a stopped Dock at its next
- * boot. The upgrade does not lock Docks: a Dock that is booting, stopping or unreachable keeps its version. Only if a
- * delivery was interrupted, and the Dock may have part of the version, the operation blocks until the host can finish it.
+ * boot. The upgrade does not lock Docks: a Dock that is booting, stopping or unreachable keeps its version. Only if
+ * applying it was interrupted, and the Dock may have part of the version, the operation blocks until the host can finish it.
  */
 import { isReadyDockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
@@ -14,9 +14,9 @@ import { completeOperation, holdDock } from '../core/dock-commit.ts'
 import { statesWithoutRuntime } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
 import { reconnectTimeoutMs } from '../core/retry-when-host-reconnects.ts'
-import { createDeliverVersion, type DeliverVersion } from './deliver-version.ts'
+import { type ApplyVersion, createApplyVersion } from './apply-version.ts'
 import type { DockRepositories } from './repositories/dock-repositories.ts'
-import type { BootedDock } from './repositories/passed-repositories.ts'
+import type { BootedDock } from './repositories/repositories-to-clone.ts'
 import {
   mayHavePartialVersion,
   type OlderDock,
@@ -27,7 +27,7 @@ import {
   type UpgradeTarget,
   upgradeData,
 } from './upgrade-store.ts'
-import { createFurnishing, type Launch } from './variables/furnishing.ts'
+import { createPrepareApply, type PrepareApply } from './variables/prepare-apply.ts'
 
 type Options = {
   db: Db
@@ -36,7 +36,7 @@ type Options = {
   gateway: HostGateway
   owner: string
   sealer: Sealer
-  launch: Launch
+  prepareApply: PrepareApply
   repositories: DockRepositories
 }
 
@@ -45,7 +45,7 @@ const atOnce = 8
 /** Attempts for a Dock that changes between reading and writing. */
 const attempts = 3
 
-/** The Dock is in a state in which it receives no delivery. */
+/** The Dock is in a state in which no version can be applied to it. */
 class NotReady extends Error {
   override readonly name = 'NotReady'
 }
@@ -53,7 +53,7 @@ const isExpectedFailure = (error: unknown): boolean =>
   error instanceof NotReady || error instanceof HostNotLinked || error instanceof HostRefused
 const sandboxGone = new Set<string>(['not_running', 'stale_generation', 'not_found'])
 /**
- * True if the sandbox with the partial delivery has ended or is ending. The Dock's next boot delivers its pinned version
+ * True if the sandbox with part of a version has ended or is ending. The Dock's next boot applies its pinned version
  * completely, so the upgrade need not wait.
  */
 const isPartDiscarded = (error: unknown, { state }: OlderDock): boolean =>
@@ -62,9 +62,9 @@ const isPartDiscarded = (error: unknown, { state }: OlderDock): boolean =>
     : error instanceof HostRefused && sandboxGone.has(error.code)
 
 export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
-  const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
-  const furnish = createFurnishing({ db, sealer, launch })
-  const deliverVersion = createDeliverVersion({ db, clock, gateway, owner, furnish })
+  const { db, clock, logger, gateway, owner, sealer, repositories } = options
+  const prepareApply = createPrepareApply({ db, sealer, prepareApply: options.prepareApply })
+  const applyVersion = createApplyVersion({ db, clock, gateway, owner, prepareApply })
 
   /** Clones new repositories. A failure does not undo the upgrade: the Dock's next boot tries again. */
   const bringRepositories = async (operation: UpgradeOperation, dock: BootedDock): Promise<void> => {
@@ -80,8 +80,8 @@ export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
     }
   }
 
-  const give: DeliverVersion = async (operation, target, dock) => {
-    const isPinned = await deliverVersion(operation, target, dock)
+  const give: ApplyVersion = async (operation, target, dock) => {
+    const isPinned = await applyVersion(operation, target, dock)
     const { id: dockId, generation, hostId } = dock
     if (isPinned && hostId !== null) await bringRepositories(operation, { dockId, hostId, generation })
     return isPinned
@@ -100,7 +100,7 @@ export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
     throw new NotReady(`the Dock is ${dock.state}`)
   }
 
-  /** Moves a Dock. Returns the host to wait for if a delivery was interrupted, otherwise null. */
+  /** Moves a Dock. Returns the host to wait for if applying was interrupted, otherwise null. */
   const moveOrKeep = async (
     operation: UpgradeOperation,
     target: UpgradeTarget,

@@ -26,7 +26,7 @@ export const upgradeData = z.strictObject({
   version: z.int(),
   /** Sorted, so that equal sets compare equal. Null: every Dock that is pinned to an older version. */
   dockIds: z.array(uuid).nullable(),
-  /** Docks that may have only part of a version, with their generation at the delivery. */
+  /** Docks that may have only part of a version, with the generation in which it was applied. */
   begun: z.record(z.string(), z.int()).optional(),
 })
 export type UpgradeData = z.infer<typeof upgradeData>
@@ -93,10 +93,10 @@ const changeDock = async (
 const asRead = ({ state }: OlderDock): RawBuilder<boolean> => sql<boolean>`d.state = ${state}`
 
 /**
- * Applies the access restrictions of the new version before it is delivered. Returns false if the Dock has changed since
+ * Puts the access restrictions of the new version into force before it is applied. Returns false if the Dock has changed since
  * it was read.
  */
-export function restrictBeforeDelivery(
+export function restrictBeforeApply(
   db: Db,
   target: UpgradeTarget,
   dock: OlderDock,
@@ -127,10 +127,10 @@ export function pinDock(
 }
 
 /**
- * Records, before a delivery, that the Dock may have only part of a version from now on. It is saved at once, so that a
+ * Records, before a version is applied, that the Dock may have only part of a version from now on. It is saved at once, so that a
  * process that resumes the operation knows it. Throws {@link LeaseLost}.
  */
-export async function recordDelivery(
+export async function recordApply(
   db: Db,
   owner: string,
   operation: UpgradeOperation,
@@ -141,12 +141,12 @@ export async function recordDelivery(
   await addToOperationData(db, owner, operation.id, 'begun', { [id]: generation })
 }
 
-/** True if an interrupted delivery may have left the Dock with only part of a version. */
+/** True if an interrupted attempt may have left the Dock with only part of a version. */
 export function mayHavePartialVersion(operation: UpgradeOperation, { id, generation }: OlderDock): boolean {
   return operation.data.begun?.[id] === generation
 }
 
 /** Clears the record, in memory, when the Dock has a complete version. The operation's next save writes it. */
-export function clearDelivery(operation: UpgradeOperation, { id }: OlderDock): void {
+export function clearApply(operation: UpgradeOperation, { id }: OlderDock): void {
   delete operation.data.begun?.[id]
 }

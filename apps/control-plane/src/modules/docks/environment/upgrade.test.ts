@@ -90,7 +90,7 @@ it('bars members before it delivers secrets for admins', async () => {
   expect(await rowOf(dock.id)).toEqual({ version: 2, passes: true, marks: [environmentId] })
 })
 
-it('admits members again when nothing is passed on and nothing is left on the disk', async () => {
+it('admits members again when nothing is passed and nothing is left on the disk', async () => {
   await secret('A', 'x')
   const dock = await world.create()
   await removeVariable(context(), admin, reference(), 'A')

@@ -4,26 +4,26 @@ import { HostRefused } from '../../hosts/index.ts'
 import { retryWhenHostReconnects } from '../core/retry-when-host-reconnects.ts'
 import type { DockContext } from '../dock-context.ts'
 import type { DockRepositories } from '../environment/repositories/dock-repositories.ts'
-import type { Launch } from '../environment/variables/furnishing.ts'
+import type { PrepareApply } from '../environment/variables/prepare-apply.ts'
 import { markMachineRunning, type RunMachine } from './machine-store.ts'
 
 export type BootParts = Pick<DockContext, 'db' | 'clock'> & {
   gateway: HostGateway
   startFailures: StartFailures
-  /** Returns what the Environment passes on to the machine. */
-  launch: Launch
+  /** Returns what the Environment passes to the machine. */
+  prepareApply: PrepareApply
   repositories: DockRepositories
   ensureImage(image: string, hostId: string): Promise<void>
 }
 
-/** Boots the machine and clones what its Environment passes on. Throws the host's error if it does not start. */
+/** Boots the machine and clones what its Environment passes. Throws the host's error if it does not start. */
 export async function bootMachine(parts: BootParts, machine: RunMachine, operationId: string): Promise<void> {
   const { db, clock, gateway, startFailures, repositories } = parts
   const { id: dockId, organizationId, hostId, generation, hostname, image } = machine
   const { cpus, memoryMiB, diskGiB } = machine
   const boot = { dockId, hostId, generation }
   const [given, hasRepositories] = await Promise.all([
-    parts.launch({ organizationId, dockId }),
+    parts.prepareApply({ organizationId, dockId }),
     repositories.any(boot),
   ])
   const order = () =>

@@ -24,7 +24,7 @@ export type WantedMachine = {
   turn: number
   /** Id of an Environment. Null: the organization's default one. */
   environment: string | null
-  /** The machine gets nothing that the Environment passes on. */
+  /** The machine gets nothing that the Environment passes. */
   noEnv: boolean
   /** Null: the default image. */
   image: string | null

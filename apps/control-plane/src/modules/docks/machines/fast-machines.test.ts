@@ -89,7 +89,7 @@ it('is metered while it runs', async () => {
   expect((await world.reserved()).slots).toBe(0)
 })
 
-it('gets what the Environment passes on, but no key of a Dock', async () => {
+it('gets what the Environment passes, but no key of a Dock', async () => {
   const { db, organizationId } = world
   await sql`update environment_versions set pass_dock_credentials = true where organization_id = ${organizationId}`.execute(
     db,

@@ -8,7 +8,7 @@ export const promptVersion = '2'
 const reportTask =
   'Before you end, say in a few sentences what you did, or your answer if nothing has to be changed: pass this text to the standard input of `curl -sS --data-binary @- "$RUN_DOOR/report"`.'
 
-/** Text of outsiders is left out of later turns: the machine may hold what the Environment passes on. */
+/** Text of outsiders is left out of later turns: the machine may hold what the Environment passes. */
 export function writePrompt(run: RunRow, turn: TurnRow): Buffer {
   const { title, body, comments } = turn.text
   const isFirst = turn.number === 1

@@ -7,7 +7,7 @@ export type MachineTarget = { id: string; organizationId: string; targetId: stri
 
 export type WantedTurn = {
   turn: number
-  /** Text of outsiders may hold instructions, so a machine that reads it gets nothing that the Environment passes on. */
+  /** Text of outsiders may hold instructions, so a machine that reads it gets nothing that the Environment passes. */
   hasOutsiderText: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * Clones the repositories that an Environment passes on into a running Dock, then runs the setup scripts of those newly
+ * Clones the repositories that an Environment passes into a running Dock, then runs the setup scripts of those newly
  * cloned. A failure is recorded in the Dock's row and does not fail the start. The next boot tries again.
  */
 import type { Clock } from '@dock/foundation'
@@ -9,7 +9,7 @@ import { type HostGateway, HostRefused, type SetupOutcome } from '../../../hosts
 import { retryWhenHostReconnects } from '../../core/retry-when-host-reconnects.ts'
 import type { SecretsOf } from '../variables/dock-secrets.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
-import type { BootedDock, PassedRepositories, RepositoryToClone } from './passed-repositories.ts'
+import type { BootedDock, ListRepositoriesToClone, RepositoryToClone } from './repositories-to-clone.ts'
 import { setupScriptOf } from './setup-scripts.ts'
 
 /** Time limit of the clones, and of the setup scripts. */
@@ -26,7 +26,7 @@ export type CloneResult = {
 }
 
 export type DockRepositories = {
-  /** Returns true if the Dock's Environment passes on repositories. */
+  /** Returns true if the Dock's Environment passes repositories. */
   any(dock: BootedDock): Promise<boolean>
   /** Clones the repositories that are missing. */
   clone(operationId: string, dock: BootedDock): Promise<CloneResult>
@@ -51,7 +51,7 @@ export function createDockRepositories(options: {
   db: Db
   clock: Clock
   gateway: HostGateway
-  passed: PassedRepositories
+  passed: ListRepositoriesToClone
   secretsOf: SecretsOf
 }): DockRepositories {
   const { db, clock, gateway, passed } = options

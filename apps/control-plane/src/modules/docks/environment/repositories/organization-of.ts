@@ -1,7 +1,7 @@
 /** Looks up the organization of a Dock that a host reports. */
 import { sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
-import type { BootedDock } from './passed-repositories.ts'
+import type { BootedDock } from './repositories-to-clone.ts'
 
 /** Returns null unless the Dock is on this host with this generation. */
 export type OrganizationOf = (dock: BootedDock) => Promise<string | null>

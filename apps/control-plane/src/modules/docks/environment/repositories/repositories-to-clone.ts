@@ -15,7 +15,7 @@ export type RepositoryToClone = {
 }
 
 /** Returns null if the Dock gets no repositories in this boot. */
-export type PassedRepositories = (dock: BootedDock) => Promise<{
+export type ListRepositoriesToClone = (dock: BootedDock) => Promise<{
   organizationId: string
   repositories: readonly RepositoryToClone[]
 } | null>

@@ -74,7 +74,7 @@ it('clones repositories in state cloning, runs their setup scripts, and then bec
   expect(script).not.toContain('tool')
 })
 
-it('skips state cloning without repositories, or if the Environment passes on none', async () => {
+it('skips state cloning without repositories, or if the Environment passes none', async () => {
   expect(await moves((await create()).id)).toEqual(['provisioning', 'provisioned', 'ready'])
   await add({ fullName: 'acme/app' })
   const without = await create({ noEnv: true })

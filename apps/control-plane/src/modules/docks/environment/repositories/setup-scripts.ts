@@ -1,5 +1,5 @@
 /** Joins the setup scripts of a Dock's repositories into one. Each runs in its clone; the first failure ends the script. */
-import type { RepositoryToClone } from './passed-repositories.ts'
+import type { RepositoryToClone } from './repositories-to-clone.ts'
 
 /** Marker file: the setup script of this clone has not started. The host creates it together with the clone. */
 const mark = '.git/dock-setup'

@@ -6,7 +6,7 @@ import type { Secrets } from './mask-secrets.ts'
 
 type Target = { organizationId: string; dockId: string }
 
-/** Returns the Dock's own variables and the secrets that its Environment passes on. */
+/** Returns the Dock's own variables and the secrets that its Environment passes. */
 export type SecretsOf = (target: Target) => Promise<Secrets>
 
 export function createSecretsOf(options: { db: Db; sealer: Sealer; passed: SecretsOf }): SecretsOf {

@@ -1,4 +1,4 @@
-/** Collects the variables and files that a boot puts into a Dock: those of its Environment, and its own variables. */
+/** Collects the variables and files that are applied to a Dock: those of its Environment, and its own variables. */
 import type { Db } from '../../../../database/database.ts'
 import type { Sealer } from '../../../../sealing/index.ts'
 import type { StartDock } from '../../../hosts/index.ts'
@@ -8,20 +8,25 @@ type Target = {
   organizationId: string
   dockId: string
   /**
-   * Set if the Dock is running: the Environment version to deliver. The Dock's previous key stays valid; the caller
-   * revokes it after the delivery.
+   * Set if the Dock is running: the Environment version to apply. The Dock's previous key stays valid; the caller
+   * revokes it afterwards.
    */
   liveVersion?: number
 }
-export type Furnishing = Pick<StartDock, 'files'> & { env: Readonly<Record<string, string>> }
+/** What is applied to a Dock. Without `files`, those on its disk stay. */
+export type Applied = Pick<StartDock, 'files'> & { env: Readonly<Record<string, string>> }
 
-/** Returns what the Dock's Environment passes on to it. */
-export type Launch = (target: Target) => Promise<Furnishing>
+/** Returns what the Dock's Environment passes to it. */
+export type PrepareApply = (target: Target) => Promise<Applied>
 
 /** The Dock's own variables override those of its Environment. */
-export function createFurnishing(options: { db: Db; sealer: Sealer; launch: Launch }): Launch {
+export function createPrepareApply(options: {
+  db: Db
+  sealer: Sealer
+  prepareApply: PrepareApply
+}): PrepareApply {
   return async (target) => {
-    const [passed, own] = await Promise.all([options.launch(target), openVariables(options, target)])
+    const [passed, own] = await Promise.all([options.prepareApply(target), openVariables(options, target)])
     return { ...passed, env: { ...passed.env, ...own } }
   }
 }
