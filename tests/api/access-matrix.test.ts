@@ -1,6 +1,6 @@
 /**
  * Checks access for every implemented route and every kind of caller, generated from the contract. A new route is
- * included automatically; support/things.ts and support/bodies.ts provide its path parameters and body.
+ * included automatically; support/resources.ts and support/bodies.ts provide its path parameters and body.
  */
 import {
   accessTerms,
@@ -81,10 +81,10 @@ const ofTenant = (name: RouteName) => prepare(server, name, { scope: tenant, res
 const expectAnswer = async (name: RouteName, credentials: Credentials, status: number, code: string) =>
   expect(said(await send(server, await ofTenant(name), credentials))).toEqual([status, code])
 
-it('support/things.ts and support/bodies.ts have rows for every implemented route', () => {
+it('support/resources.ts and support/bodies.ts have rows for every implemented route', () => {
   expect(built.flatMap(([name, route]) => missingRows(name, route))).toEqual([])
   const unknown: Route = { ...routes.createWorkspace, path: '/v1/unknown/:id' }
-  expect(missingRows('createTemplate', unknown)).toEqual(['support/things.ts: /v1/unknown/:id'])
+  expect(missingRows('createTemplate', unknown)).toEqual(['support/resources.ts: /v1/unknown/:id'])
   expect(missingRows('readDock', unknown)).toContain('support/bodies.ts: readDock')
 })
 

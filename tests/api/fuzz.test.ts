@@ -10,9 +10,9 @@ import { afterAll, expect, it } from 'vitest'
 import { judge } from './support/fuzz/judge.ts'
 import { type FuzzRequest, requestsOf } from './support/fuzz/requests.ts'
 import { readText } from './support/read-text.ts'
-import { missingRows, thingOf } from './support/request.ts'
+import { missingRows, resourceIdOf } from './support/request.ts'
+import { resources } from './support/resources.ts'
 import { makeTenant, type Tenant } from './support/tenant.ts'
-import { things } from './support/things.ts'
 
 const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000')
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
@@ -60,7 +60,8 @@ const ids = (tenant: Tenant): Record<string, string> => ({
 const fillIn = async (tenant: Tenant, text: string, encode = (id: string) => id): Promise<string> => {
   let result = text
   for (const [place, name = ''] of text.matchAll(/@([A-Za-z0-9/:_-]+)@/g)) {
-    const id = name in things ? await thingOf(server, tenant, name).catch(() => name) : ids(tenant)[name]
+    const id =
+      name in resources ? await resourceIdOf(server, tenant, name).catch(() => name) : ids(tenant)[name]
     if (id !== undefined) result = result.replace(place, () => encode(id))
   }
   return result

@@ -41,10 +41,10 @@ const outcome = async (
   return ((await response.json()) as { code: string }).code
 }
 
-type Things = { running: string; stopped: string; snapshot: string; template: string; environment: string }
+type Resources = { running: string; stopped: string; snapshot: string; template: string; environment: string }
 
 /** All ways by name. None changes state that another needs. */
-const waysTo = ({ running, stopped, snapshot, template, environment }: Things) => {
+const waysTo = ({ running, stopped, snapshot, template, environment }: Resources) => {
   const { workspaceId } = tenant
   const run = { command: 'true' }
   return {
@@ -86,7 +86,7 @@ const waysTo = ({ running, stopped, snapshot, template, environment }: Things) =
 }
 
 /** Creates a running and a stopped Dock in an Environment, a Snapshot and a Template. */
-const makeThings = async (environment: string): Promise<Things> => {
+const makeResources = async (environment: string): Promise<Resources> => {
   const [running, stopped] = [await create({ environment }), await create({ environment })]
   await asOwner('POST', `/v1/docks/${stopped.id}/stop`, {})
   const snapshot = await asOwner<{ id: string }>('GET', `/v1/docks/${stopped.id}/snapshots/latest`)
@@ -104,7 +104,7 @@ it('refuses the member on every way, and nobody else', { timeout: 180_000 }, asy
     await asOwner('POST', '/v1/environments', { organizationId, name, secretsAccess })
   const path = `/v1/environments/closed/files?organizationId=${organizationId}`
   await asOwner('POST', path, { path: 'token', contents: 'hidden' })
-  const [closed, open] = [await makeThings('closed'), await makeThings('open')]
+  const [closed, open] = [await makeResources('closed'), await makeResources('open')]
 
   const ways = Object.entries(waysTo(closed))
   for (const [way, request] of ways) expect([way, await outcome(member, request)]).toEqual([way, refusal])

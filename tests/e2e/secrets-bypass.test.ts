@@ -23,9 +23,9 @@ const makeEnvironment = async (secretsAccess: 'admins' | 'members'): Promise<str
   return id
 }
 
-type Things = { running: string; stopped: string; snapshot: string; template: string }
+type Resources = { running: string; stopped: string; snapshot: string; template: string }
 
-const makeThings = async (environment: string): Promise<Things> => {
+const makeResources = async (environment: string): Promise<Resources> => {
   const running = (await client.call('createDock', { body: { ...size, environment } })).id
   const stopped = (await client.call('createDock', { body: { ...size, environment } })).id
   await client.call('stopDock', { params: { id: stopped }, body: {} })
@@ -35,7 +35,7 @@ const makeThings = async (environment: string): Promise<Things> => {
   return { running, stopped, snapshot, template }
 }
 
-const ways = ({ running, stopped, snapshot, template }: Things) => {
+const ways = ({ running, stopped, snapshot, template }: Resources) => {
   const params = { id: running }
   const withoutIt = { noEnv: true as const }
   return {
@@ -54,7 +54,7 @@ const refused = { code: 'environment_secrets_admin_only' }
 
 it('keeps a member away from secrets for admins, even after their removal, and from nothing else', async () => {
   const member = await joinAsMember(server)
-  const closed = ways(await makeThings(await makeEnvironment('admins')))
+  const closed = ways(await makeResources(await makeEnvironment('admins')))
   for (const [way, go] of Object.entries(closed)) await expect(go(member), way).rejects.toMatchObject(refused)
 
   expect((await closed.exec(client)).stdout).toBe('hidden')
@@ -66,7 +66,7 @@ it('keeps a member away from secrets for admins, even after their removal, and f
     await expect(member.call('execInDock', command), way).rejects.toMatchObject(refused)
   }
 
-  const open = ways(await makeThings(await makeEnvironment('members')))
+  const open = ways(await makeResources(await makeEnvironment('members')))
   expect((await open.exec(member)).stdout).toBe('hidden')
   for (const [way, go] of Object.entries(open)) await expect(go(member), way).resolves.toBeDefined()
 })

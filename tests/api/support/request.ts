@@ -4,8 +4,8 @@ import { newUuid } from '@dock/foundation'
 import type { TestControlPlane, TestPerson } from '@dock/testkit'
 import { bodies, type Ids, queries } from './bodies.ts'
 import { readText } from './read-text.ts'
+import { resources } from './resources.ts'
 import type { Tenant } from './tenant.ts'
-import { things } from './things.ts'
 
 export type Answer = {
   status: number
@@ -23,7 +23,7 @@ export type Prepared = { method: string; path: string; body: object | undefined;
 
 const parameterPattern = /\/:([A-Za-z]+)/g
 
-/** Returns the path parameters of a route. `prefix` is the parameter's key in `things`. */
+/** Returns the path parameters of a route. `prefix` is the parameter's key in `resources`. */
 export function parametersOf(route: Route): { name: string; prefix: string }[] {
   return [...route.path.matchAll(parameterPattern)].map((match) => ({
     name: match[1]!,
@@ -35,8 +35,8 @@ export function parametersOf(route: Route): { name: string; prefix: string }[] {
 export function missingRows(name: RouteName, route: Route): string[] {
   return [
     ...parametersOf(route)
-      .filter(({ prefix }) => !(prefix in things))
-      .map(({ prefix }) => `support/things.ts: ${prefix}`),
+      .filter(({ prefix }) => !(prefix in resources))
+      .map(({ prefix }) => `support/resources.ts: ${prefix}`),
     ...(route.body && !(name in bodies) && !route.body.safeParse({}).success
       ? [`support/bodies.ts: ${name}`]
       : []),
@@ -48,12 +48,12 @@ const absentIds = (): Ids => ({ organizationId: newUuid(), workspaceId: newUuid(
 const made = new WeakMap<Tenant, Map<string, Promise<string>>>()
 
 /** Returns the id of a resource of the tenant. Each kind is created once per tenant. */
-export function thingOf(server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> {
+export function resourceIdOf(server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> {
   const ofTenant = made.get(tenant) ?? new Map<string, Promise<string>>()
   made.set(tenant, ofTenant)
-  const thing = ofTenant.get(prefix) ?? Promise.resolve(things[prefix]!(server, tenant))
-  ofTenant.set(prefix, thing)
-  return thing
+  const id = ofTenant.get(prefix) ?? Promise.resolve(resources[prefix]!(server, tenant))
+  ofTenant.set(prefix, id)
+  return id
 }
 
 /** Creates the resources that the request names, and builds the request. */
@@ -64,7 +64,8 @@ export async function prepare(server: TestControlPlane, name: RouteName, naming:
   let confirm: string | undefined
   for (const parameter of parametersOf(route)) {
     const from = scopePlace === `params.${parameter.name}` ? naming.scope : naming.rest
-    const id = from === 'absent' ? absentId(parameter.name) : await thingOf(server, from, parameter.prefix)
+    const id =
+      from === 'absent' ? absentId(parameter.name) : await resourceIdOf(server, from, parameter.prefix)
     path = path.replace(`/:${parameter.name}`, `/${encodeURIComponent(id)}`)
     confirm = id
   }

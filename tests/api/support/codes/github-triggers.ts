@@ -4,7 +4,7 @@ import { newUuid } from '@dock/foundation'
 import { addPerson, type Github, type TestPerson } from '@dock/testkit'
 import { linkInSession } from '@dock/testkit/src/github/linked-github.ts'
 import { sql } from 'kysely'
-import { things } from '../things.ts'
+import { resources } from '../resources.ts'
 import type { Fixture, Reply } from './fixture.ts'
 import { absentId, connect, onPlan, passSecret } from './steps.ts'
 
@@ -120,7 +120,7 @@ const setFast = ({ ask, workspaceId }: GithubFixture, id: string) =>
 /** Starts a Run on a fast installation that GitHub knows nothing about. */
 const startFast = async (fixture: GithubFixture): Promise<Reply> => {
   const { server } = fixture
-  const id = await things['/v1/github/installations/:id']!(server, fixture as never)
+  const id = await resources['/v1/github/installations/:id']!(server, fixture as never)
   await setFast(fixture, id)
   const repo = `acme/${newUuid()}`
   await sql`insert into github_repositories (repository_id, installation_id, full_name, default_branch, linked_at)
@@ -131,7 +131,7 @@ const startFast = async (fixture: GithubFixture): Promise<Reply> => {
 /** Saves a Run that waits for its machine. */
 const waitingRun = async (fixture: GithubFixture, environment: string | null = null): Promise<string> => {
   const { server } = fixture
-  const id = await things['/v1/github/runs/:id']!(server, fixture as never)
+  const id = await resources['/v1/github/runs/:id']!(server, fixture as never)
   await sql`update runs set execution_target = 'fast', state = 'pending', repository_id = floor(random() * 1e9)::bigint,
     settings = ${JSON.stringify({ budgetUsd: 5, environment })}::jsonb where id = ${id}`.execute(
     server.database.db,
@@ -184,7 +184,7 @@ export const githubTriggers: GithubTriggers = {
   },
   promoteRun: {
     run_not_promotable: async (fixture) =>
-      promote(fixture, await things['/v1/github/runs/:id']!(fixture.server, fixture as never)),
+      promote(fixture, await resources['/v1/github/runs/:id']!(fixture.server, fixture as never)),
     fast_run_disabled: promotionClaimsNothing,
     fast_run_concurrency_exceeded: promotionClaimsNothing,
     github_unavailable: { because: 'a promotion asks GitHub nothing' },
@@ -259,7 +259,7 @@ export const githubTriggers: GithubTriggers = {
   readInstallationSettings: {},
   updateInstallationSettings: {
     environment_not_found: async (fixture) => {
-      const id = await things['/v1/github/installations/:id']!(fixture.server, fixture as never)
+      const id = await resources['/v1/github/installations/:id']!(fixture.server, fixture as never)
       const path = `/v1/github/installations/${id}/settings?workspaceId=${fixture.workspaceId}`
       return fixture.ask('PATCH', path, { environmentId: absentId })
     },

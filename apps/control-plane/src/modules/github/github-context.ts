@@ -7,7 +7,7 @@ import type { Sealer } from '../../sealing/index.ts'
 import type { GithubApi } from './api/github-api.ts'
 import { GithubRefused, GithubUnavailable } from './api/github-errors.ts'
 import type { AppAccess, FindApp, GithubApp } from './app/github-app.ts'
-import type { RunSink } from './run-seam.ts'
+import type { RunSink } from './run-triggers.ts'
 
 export type GithubContext = {
   db: Db

@@ -29,5 +29,5 @@ export {
 export type { LinkedRepository } from './linked-repository.ts'
 export { authorizeGithubLink, linkRepositories, startGithubLink } from './linking/link-repositories.ts'
 export { createGithubModule, type GithubModule } from './module.ts'
-export type { Actor, RunSignal, RunSink, RunTrigger } from './run-seam.ts'
+export type { Actor, RunSignal, RunSink, RunTrigger } from './run-triggers.ts'
 export type { ReceiveWebhook } from './webhooks/receive-webhook.ts'

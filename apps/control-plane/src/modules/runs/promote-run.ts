@@ -5,7 +5,7 @@ import { type Tx, withTransaction } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
 import { adoptMachine, quotaOf, requireLaunchable } from '../docks/index.ts'
 import { lockQuota, requireQuota } from '../limits/index.ts'
-import { keptUpMs } from './kept-up.ts'
+import { keepRunningMs } from './keep-running.ts'
 import { insertRunEvents } from './move-run.ts'
 import { type OfWorkspace, requireRun } from './read-runs.ts'
 import type { RunContext } from './run-context.ts'
@@ -64,7 +64,7 @@ const saveTarget = async (
   await sql`
     with promoted as (update runs r set execution_target = 'dock', dock_id = ${dockId}::uuid,
         created_by = ${caller.userId}, updated_at = ${now},
-        archive_at = case r.state when 'pr_opened' then ${new Date(now.getTime() + keptUpMs.dock)}::timestamptz end
+        archive_at = case r.state when 'pr_opened' then ${new Date(now.getTime() + keepRunningMs.dock)}::timestamptz end
       where r.id = ${id} returning r.id)
     ${insertRunEvents(sql`promoted`, ['promoted'], now)}`.execute(tx)
 }

@@ -1,7 +1,7 @@
 /** Ends links: by a person, or because GitHub says that the App no longer has the repository. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../../database/database.ts'
-import type { RunSink } from '../run-seam.ts'
+import type { RunSink } from '../run-triggers.ts'
 
 type Unlinked = { installationId: string; repositoryId: number }
 

@@ -3,7 +3,7 @@ import { rateLimits } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Tx } from '../../../database/database.ts'
 import type { LinkedRepository } from '../linked-repository.ts'
-import type { RunSink, RunTrigger } from '../run-seam.ts'
+import type { RunSink, RunTrigger } from '../run-triggers.ts'
 import type { Plan } from './plan.ts'
 
 const { max, windowSeconds } = rateLimits.runsFromMentions

@@ -3,7 +3,7 @@
  * transaction that marks the webhook as processed.
  */
 import type { Tx } from '../../../database/database.ts'
-import type { RunSignal, RunTrigger } from '../run-seam.ts'
+import type { RunSignal, RunTrigger } from '../run-triggers.ts'
 
 export type Plan =
   /** Nothing follows. The outcome says why, for the operator. */

@@ -5,7 +5,7 @@ import { createDeliveryEngine, type DeliveryEngine, retryPauseMs } from '../../.
 import { GithubRefused, GithubUnavailable } from '../api/github-errors.ts'
 import type { GithubOperations } from '../api/github-operations.ts'
 import type { FindApp } from '../app/github-app.ts'
-import type { RunSink } from '../run-seam.ts'
+import type { RunSink } from '../run-triggers.ts'
 import { type Applied, applyPlan, type Notice } from './apply-plan.ts'
 import { nothing, type Plan } from './plan.ts'
 import { isKnownEvent, planWebhook } from './plan-webhook.ts'

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { type Tx, withTransaction } from '../../../database/database.ts'
 import { completeLeasedOperation, LeaseLost, type OperationError, type Saga } from '../../../engine/index.ts'
 import { retentionEnabled } from '../../accounts/index.ts'
-import { keptUpMs } from '../kept-up.ts'
+import { keepRunningMs } from '../keep-running.ts'
 import { moveRun } from '../move-run.ts'
 import { findRun } from '../run-store.ts'
 import { startNextTurn } from '../signals/next-turn.ts'
@@ -62,7 +62,7 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
     const now = clock.now()
     const { data, targetId: runId } = operation
     const after = (ms: number): Date => new Date(now.getTime() + ms)
-    const keptMs = (await retentionEnabled(db, operation.organizationId)) ? 0 : keptUpMs.fast
+    const keptMs = (await retentionEnabled(db, operation.organizationId)) ? 0 : keepRunningMs.fast
     await withTransaction(db, async (tx) => {
       const completed =
         await sql`${completeLeasedOperation(operation, owner, error, { given: sql<boolean>`true`, now })}`.execute(
@@ -83,7 +83,7 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
           now,
         },
         set: sql`, door_open = false, completion_status = ${completionStatus}, archive_at = case r.execution_target
-            when 'fast' then ${after(keptMs)}::timestamptz else ${after(keptUpMs.dock)}::timestamptz end,
+            when 'fast' then ${after(keptMs)}::timestamptz else ${after(keepRunningMs.dock)}::timestamptz end,
           failure_reason = ${state === 'failed' ? reason : null}, pr_number = coalesce(${number}::int, r.pr_number),
           pr_url = coalesce(${url}::text, r.pr_url)`,
       })

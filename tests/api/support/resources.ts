@@ -25,7 +25,7 @@ const inviteSomebody: Make = async (server, tenant) => {
   return invitation.id
 }
 
-export const things: Readonly<Record<string, Make>> = {
+export const resources: Readonly<Record<string, Make>> = {
   '/v1/docks/:id': (_, { dockId }) => dockId,
   '/api/dashboard/docks/:id': (_, { dockId }) => dockId,
   '/v1/organizations/:id': (_, { organizationId }) => organizationId,
@@ -77,8 +77,9 @@ export const things: Readonly<Record<string, Make>> = {
     const { snapshots } = await asOwner<{ snapshots: [{ id: string }] }>(server, tenant, 'GET', path)
     return snapshots[0].id
   },
-  '/api/dashboard/snapshots/:id': (server, tenant) => things['/v1/snapshots/:id']!(server, tenant),
-  '/api/dashboard/snapshots/:id/diff/:to': (server, tenant) => things['/v1/snapshots/:id']!(server, tenant),
+  '/api/dashboard/snapshots/:id': (server, tenant) => resources['/v1/snapshots/:id']!(server, tenant),
+  '/api/dashboard/snapshots/:id/diff/:to': (server, tenant) =>
+    resources['/v1/snapshots/:id']!(server, tenant),
   '/v1/templates/:name': async (server, tenant) => {
     const { name } = await asOwner<{ name: string }>(server, tenant, 'POST', '/v1/templates', {
       dockId: tenant.dockId,
@@ -187,9 +188,9 @@ export const things: Readonly<Record<string, Make>> = {
       .execute()
     return id
   },
-  '/api/dashboard/webhooks/:id': (server, tenant) => things['/v1/webhooks/endpoints/:id']!(server, tenant),
+  '/api/dashboard/webhooks/:id': (server, tenant) => resources['/v1/webhooks/endpoints/:id']!(server, tenant),
   '/api/dashboard/webhooks/:id/deliveries/:deliveryId': (server, tenant) =>
-    things['/v1/webhooks/endpoints/:id/deliveries/:deliveryId']!(server, tenant),
+    resources['/v1/webhooks/endpoints/:id/deliveries/:deliveryId']!(server, tenant),
   '/v1/notifications/:id': async (server, tenant) => {
     const row = await server.database.db
       .insertInto('notifications')

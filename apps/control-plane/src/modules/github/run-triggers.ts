@@ -1,4 +1,4 @@
-/** What this module hands over to the module `runs`, which runs coding agents. The composition connects the two. */
+/** The interface to the module `runs`, which runs coding agents: this module calls it when GitHub reports something. */
 import type { Db, Tx } from '../../database/database.ts'
 import type { RunText } from './api/issue-text.ts'
 import type { LinkedRepository } from './linked-repository.ts'
