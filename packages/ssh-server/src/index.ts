@@ -1,5 +1,5 @@
 /**
- * An SSH server: all that Dock adds to ssh2, behind one face. No other program imports ssh2, and nothing of it shows here.
+ * An SSH server: all that Dock adds to ssh2, behind one face. No other program imports ssh2, and callers need not know it.
  * `patches/` holds what reaches into its private parts.
  */
 export { type BufferBudget, type BufferShare, createBufferBudget } from './buffer-budget.ts'
