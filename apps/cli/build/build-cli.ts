@@ -24,7 +24,10 @@ const bundleOne = async (source: string, file: string, apart: string[] = []): Pr
     transform: { define: { dockVersion: JSON.stringify(await readVersion()) } },
   })
   await bundle.write({
-    ...{ file, format: 'esm', minify: true, codeSplitting: false },
+    file,
+    format: 'esm',
+    minify: true,
+    codeSplitting: false,
     paths: (name) => places[name] ?? name,
   })
   await bundle.close()
@@ -48,7 +51,10 @@ export async function buildCli(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await bundleCli(join(folder, 'dock.mjs'))
   const manifest = {
-    ...{ name: '@dock/cli', version: await readVersion(), license: 'Apache-2.0', type: 'module' },
+    name: '@dock/cli',
+    version: await readVersion(),
+    license: 'Apache-2.0',
+    type: 'module',
     description: 'Isolated Linux machines on demand: the command line of Dock',
     engines: { node: '>=22' },
     bin: { dock: 'dock.mjs' },

@@ -41,16 +41,26 @@ const withEndingsOfJavaScript = async (folder: string): Promise<void> => {
 const writeTypes = async (folder: string): Promise<void> => {
   const draft = join(folder, 'draft')
   const args = [
-    ...['--declaration', '--emitDeclarationOnly', '--noEmit', 'false', '--outDir', draft],
-    ...[
-      '--rootDir',
-      join(checkout, 'packages'),
-      '--skipLibCheck',
-      '--strict',
-      '--exactOptionalPropertyTypes',
-    ],
-    ...['--target', 'esnext', '--module', 'nodenext', '--allowImportingTsExtensions', '--types', 'node'],
-    ...['--ignoreConfig', join(checkout, 'packages/sdk/src/index.ts')],
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--noEmit',
+    'false',
+    '--outDir',
+    draft,
+    '--rootDir',
+    join(checkout, 'packages'),
+    '--skipLibCheck',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--target',
+    'esnext',
+    '--module',
+    'nodenext',
+    '--allowImportingTsExtensions',
+    '--types',
+    'node',
+    '--ignoreConfig',
+    join(checkout, 'packages/sdk/src/index.ts'),
   ]
   // `--types` are looked for from the folder that it is started in.
   await run(join(checkout, 'node_modules/.bin/tsc'), args, { cwd: checkout })
@@ -67,7 +77,10 @@ export async function buildSdk(folder: string): Promise<void> {
   await writeTypes(folder)
   const { version } = JSON.parse(await readFile(join(checkout, 'packages/sdk/package.json'), 'utf8'))
   const manifest = {
-    ...{ name: '@dock/sdk', version, license: 'Apache-2.0', type: 'module' },
+    name: '@dock/sdk',
+    version,
+    license: 'Apache-2.0',
+    type: 'module',
     description: 'Isolated Linux machines on demand: the SDK of Dock',
     engines: { node: '>=20' },
     sideEffects: false,

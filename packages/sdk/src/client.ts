@@ -124,7 +124,8 @@ export function createClient(options: ClientOptions = {}): Client {
       try {
         return await read(
           await send(address, {
-            ...{ method, headers },
+            method,
+            headers,
             ...(given.body === undefined ? {} : { body }),
             ...(isStream ? { duplex: 'half' } : {}),
             ...(signal ? { signal } : {}),

@@ -30,7 +30,9 @@ export const ls: Command = {
         docks.map((dock) => [
           dock.name ?? '–',
           wordOf(dock.state),
-          ...[`${dock.cpus}`, formatMebibytes(dock.memoryMiB), `${dock.diskGiB} GiB`],
+          `${dock.cpus}`,
+          formatMebibytes(dock.memoryMiB),
+          `${dock.diskGiB} GiB`,
           dock.image,
           formatAge(dock.createdAt),
           dock.id,

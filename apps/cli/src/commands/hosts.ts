@@ -12,8 +12,12 @@ const list: Command = {
       context.out.table(
         ['ID', 'STATE', 'DOCKS', 'CPUS', 'MEMORY', 'DISK', 'SEEN'],
         all.map((each) => [
-          ...[each.id, each.state, `${each.runningDocks} of ${each.maxDocks}`, String(each.vcpuTotal)],
-          ...[formatBytes(each.memTotalBytes), formatBytes(each.diskTotalBytes)],
+          each.id,
+          each.state,
+          `${each.runningDocks} of ${each.maxDocks}`,
+          String(each.vcpuTotal),
+          formatBytes(each.memTotalBytes),
+          formatBytes(each.diskTotalBytes),
           `${formatAge(each.lastHeartbeatAt)} ago`,
         ]),
       ),

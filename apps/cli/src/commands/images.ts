@@ -9,7 +9,9 @@ const list: Command = {
       context.out.table(
         ['NAME', 'STATE', ''],
         images.map(({ name, isDefault, available }) => [
-          ...[name, available ? 'available' : 'no host has it', isDefault ? 'default' : ''],
+          name,
+          available ? 'available' : 'no host has it',
+          isDefault ? 'default' : '',
         ]),
         {
           empty: 'There is no image. An operator builds one: script/image NAME',

@@ -23,14 +23,12 @@ const listKeys: Command = {
       context.out.table(
         ['NAME', 'BEGINS WITH', 'STATE', 'LAST USED', 'AGE', 'ID'],
         all.map((each) => [
-          ...[
-            each.name,
-            each.keyPrefix,
-            stateOf(each),
-            formatAge(each.lastUsedAt),
-            formatAge(each.createdAt),
-            each.id,
-          ],
+          each.name,
+          each.keyPrefix,
+          stateOf(each),
+          formatAge(each.lastUsedAt),
+          formatAge(each.createdAt),
+          each.id,
         ]),
         { ids: all.map(({ id }) => id) },
       ),

@@ -48,7 +48,8 @@ export const login: Command = {
     const configuration = await readConfiguration(context.env)
     const workspaceId = input.text('workspace')
     configuration.profiles[name] = {
-      ...{ url, apiKey },
+      url,
+      apiKey,
       ...(keyId === undefined ? {} : { keyId }),
       ...(workspaceId === undefined ? {} : { workspaceId }),
     }

@@ -20,7 +20,12 @@ const listOrganizations: Command = {
       context.out.table(
         ['NAME', 'SLUG', 'ROLE', 'SEATS', 'AGE', 'ID'],
         all.map((each) => [
-          ...[each.name, each.slug, each.role, String(each.seats), formatAge(each.createdAt), each.id],
+          each.name,
+          each.slug,
+          each.role,
+          String(each.seats),
+          formatAge(each.createdAt),
+          each.id,
         ]),
         { ids: all.map(({ id }) => id) },
       ),
@@ -95,7 +100,9 @@ const limits: Command = {
       context.out.table(
         ['LIMIT', 'USED', 'MOST'],
         limitRows.map(({ name, label, format = String }) => [
-          ...[label, format(answer.usage[name]), format(answer.limits[name])],
+          label,
+          format(answer.usage[name]),
+          format(answer.limits[name]),
         ]),
       ),
     )
@@ -160,6 +167,12 @@ const removeWorkspace: Command = {
 }
 
 export const organizationCommands: readonly Command[] = [
-  ...[listOrganizations, createOrganization, members, invite, limits],
-  ...[listAllWorkspaces, createWorkspace, removeWorkspace],
+  listOrganizations,
+  createOrganization,
+  members,
+  invite,
+  limits,
+  listAllWorkspaces,
+  createWorkspace,
+  removeWorkspace,
 ]

@@ -97,7 +97,8 @@ export const stats: Command = {
       if (!sample) return context.out.note(`${nameOf(info)} has not been measured yet.`)
       const { avg, peak } = stats.window ?? {}
       const row = (label: string, read: (values: DockSample) => string): string[] => [
-        ...[label, read(sample)],
+        label,
+        read(sample),
         ...(avg && peak ? [read(avg as DockSample), read(peak as DockSample)] : []),
       ]
       context.out.table(

@@ -7,7 +7,13 @@ import { UsageError } from '../program/failures.ts'
 import type { Input } from '../program/input.ts'
 
 const states = [
-  ...(['pending', 'provisioning', 'working', 'pr_opened', 'failed', 'stopped', 'done'] as const),
+  'pending',
+  'provisioning',
+  'working',
+  'pr_opened',
+  'failed',
+  'stopped',
+  'done',
 ] satisfies readonly RunState[]
 const finalStates: readonly RunState[] = ['failed', 'stopped', 'done']
 
@@ -48,8 +54,12 @@ const list: Command = {
       context.out.table(
         ['ISSUE', 'STATE', 'AGENT', 'PULL REQUEST', 'AGE', 'ID'],
         runs.map((run) => [
-          ...[issueOf(run), run.state, run.agent, run.prNumber === null ? '–' : `#${run.prNumber}`],
-          ...[formatAge(run.createdAt), run.id],
+          issueOf(run),
+          run.state,
+          run.agent,
+          run.prNumber === null ? '–' : `#${run.prNumber}`,
+          formatAge(run.createdAt),
+          run.id,
         ]),
         {
           ids: runs.map(({ id }) => id),
@@ -71,25 +81,17 @@ const show: Command = {
     const cost = await client.call('readRunCost', { params: { id: run.id }, query: {} })
     context.out.result({ ...run, cost }, () => {
       context.out.fields([
-        ...([
-          ['issue', issueOf(run)],
-          ['state', run.state],
-          ['outcome', run.completionStatus],
-        ] as const),
-        ...([
-          ['reason', run.failureReason],
-          ['agent', run.agent],
-          ['target', run.executionTarget],
-        ] as const),
-        ...([
-          ['branch', run.branch],
-          ['for', run.baseBranch],
-          ['pull request', run.prUrl],
-        ] as const),
-        ...([
-          ['Dock', run.dockId],
-          ['turns', String(cost.turns)],
-        ] as const),
+        ['issue', issueOf(run)],
+        ['state', run.state],
+        ['outcome', run.completionStatus],
+        ['reason', run.failureReason],
+        ['agent', run.agent],
+        ['target', run.executionTarget],
+        ['branch', run.branch],
+        ['for', run.baseBranch],
+        ['pull request', run.prUrl],
+        ['Dock', run.dockId],
+        ['turns', String(cost.turns)],
         ['cost', `about $${cost.costUsd.toFixed(2)} of $${cost.budgetUsd.toFixed(2)}`],
         ['id', run.id],
       ])
@@ -203,7 +205,9 @@ const start: Command = {
 }
 
 export const runCommands: readonly Command[] = [
-  ...[list, show, logs],
+  list,
+  show,
+  logs,
   changed('stop', 'Stop a Run; what it has pushed stays', 'stopRun', 'Stopped'),
   changed('promote', 'Give a Fast Run a Dock', 'promoteRun', 'Promoted'),
   start,

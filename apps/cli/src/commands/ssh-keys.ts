@@ -29,8 +29,12 @@ const list: Command = {
       context.out.table(
         ['NAME', 'FINGERPRINT', 'PROVED', 'LAST USED', 'AGE', 'ID'],
         all.map((each) => [
-          ...[each.name, each.fingerprint, each.provedAt === null ? 'no' : 'yes'],
-          ...[formatAge(each.lastUsedAt), formatAge(each.createdAt), each.id],
+          each.name,
+          each.fingerprint,
+          each.provedAt === null ? 'no' : 'yes',
+          formatAge(each.lastUsedAt),
+          formatAge(each.createdAt),
+          each.id,
         ]),
         { ids: all.map(({ id }) => id), empty: 'You have no SSH key here. Add one: dock ssh-key add' },
       ),

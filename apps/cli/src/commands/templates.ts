@@ -13,7 +13,11 @@ const list: Command = {
       context.out.table(
         ['NAME', 'STATE', 'SIZE', 'AGE', 'ID'],
         templates.map((each) => [
-          ...[each.name, each.status, formatBytes(each.sizeBytes), formatAge(each.updatedAt), each.id],
+          each.name,
+          each.status,
+          formatBytes(each.sizeBytes),
+          formatAge(each.updatedAt),
+          each.id,
         ]),
         { empty: 'There is no Template. Make one: dock template create DOCK NAME' },
       ),

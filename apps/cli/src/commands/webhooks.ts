@@ -30,7 +30,11 @@ const list: Command = {
       context.out.table(
         ['NAME', 'ADDRESS', 'EVENTS', 'STATE', 'ID'],
         endpoints.map((each) => [
-          ...[each.name, each.url, each.events.join(' '), each.disabled ? 'disabled' : 'enabled', each.id],
+          each.name,
+          each.url,
+          each.events.join(' '),
+          each.disabled ? 'disabled' : 'enabled',
+          each.id,
         ]),
         { ids: endpoints.map(({ id }) => id), empty: 'There is no webhook endpoint.', text: [1, 2] },
       ),
@@ -51,7 +55,11 @@ const deliveries: Command = {
       context.out.table(
         ['EVENT', 'STATUS', 'ERROR', 'AGE', 'ID'],
         all.map((each) => [
-          ...[each.event, String(each.status ?? '–'), each.error ?? '', formatAge(each.createdAt), each.id],
+          each.event,
+          String(each.status ?? '–'),
+          each.error ?? '',
+          formatAge(each.createdAt),
+          each.id,
         ]),
         { ids: all.map((each) => each.id), empty: 'Nothing was sent yet.', text: [2] },
       ),

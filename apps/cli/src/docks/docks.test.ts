@@ -45,7 +45,10 @@ const input = (flags: Record<string, string[]>) => new Input(new Map(), new Map(
 
 it('reads sizes and times', () => {
   expect(readSizes(input({ cpus: ['2'], memory: ['4G'], disk: ['1t'], ttl: ['2d'] }))).toEqual({
-    ...{ cpus: 2, memoryMiB: 4096, diskGiB: 1024, ttlSeconds: 172_800 },
+    cpus: 2,
+    memoryMiB: 4096,
+    diskGiB: 1024,
+    ttlSeconds: 172_800,
   })
   expect(readSizes(input({ memory: ['1.5GiB'], ttl: ['none'] }))).toEqual({
     memoryMiB: 1536,

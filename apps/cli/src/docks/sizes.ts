@@ -76,7 +76,10 @@ export function readSizes(input: Input): Sizes {
 }
 
 export const variableFlag: Flag = {
-  ...{ name: 'env', short: 'e', value: 'NAME=VALUE', isMany: true },
+  name: 'env',
+  short: 'e',
+  value: 'NAME=VALUE',
+  isMany: true,
   about: 'set a variable; NAME alone takes the value from your own environment',
 }
 

@@ -35,7 +35,9 @@ export async function findWorkspaceId(context: Context, text: string | undefined
   const workspaces = await listWorkspaces(client)
   if (wanted !== undefined)
     return pick('workspace', workspaces, wanted, ({ slug, name, organization }) => [
-      ...[slug, name, `${slug}.${organization.slug}`],
+      slug,
+      name,
+      `${slug}.${organization.slug}`,
     ]).id
   const [first] = workspaces
   if (!first) throw notFound('You are in no workspace. Make one: dock workspace create NAME')

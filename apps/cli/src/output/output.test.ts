@@ -102,7 +102,7 @@ describe('a table', () => {
           ['b', 'c'.repeat(300)],
         ],
       ),
-    ).toEqual([...['N     X', '日本  a', `b     ${'c'.repeat(300)}`]])
+    ).toEqual(['N     X', '日本  a', `b     ${'c'.repeat(300)}`])
     expect(shortened('日本語', 5)).toBe('日本…')
   })
 
@@ -171,7 +171,11 @@ it('shows a transfer with bar, bytes, rate and time left', () => {
 
 it('writes sizes and times', () => {
   expect([0, 1023, 1536, 1024 ** 3, 250 * 1024 ** 2].map(formatBytes)).toEqual([
-    ...['0 B', '1023 B', '1.5 KiB', '1 GiB', '250 MiB'],
+    '0 B',
+    '1023 B',
+    '1.5 KiB',
+    '1 GiB',
+    '250 MiB',
   ])
   expect([5, 600, 7200, 200_000].map(formatSeconds)).toEqual(['5 s', '10 min', '2 h', '2 d'])
   expect(formatAge('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:30Z'))).toBe('30 s')

@@ -20,9 +20,13 @@ const flagLines = (flags: readonly Flag[]): string[] =>
 const commandHelp = (command: Command): string[] => [
   command.summary,
   ...(command.details ? ['', command.details] : []),
-  ...['', 'Usage:', `  ${usageOf(command)}`],
+  '',
+  'Usage:',
+  `  ${usageOf(command)}`,
   ...(command.flags?.length ? ['', 'Flags:', ...flagLines(command.flags)] : []),
-  ...['', 'Flags of every command:', ...flagLines(globalFlags)],
+  '',
+  'Flags of every command:',
+  ...flagLines(globalFlags),
   ...(command.examples?.length ? ['', 'Examples:', ...command.examples.map((line) => `  ${line}`)] : []),
 ]
 
@@ -54,9 +58,16 @@ export function helpText(all: readonly Command[], path: readonly string[]): stri
   const whole = ['dock', ...path].join(' ')
   return `${[
     path.length === 0 ? 'Isolated Linux machines on demand.' : `Commands of ${whole}.`,
-    ...['', 'Usage:', `  ${whole} COMMAND [ARGUMENTS] [FLAGS]`],
-    ...['', 'Commands:', ...listOf(commands, path)],
-    ...['', 'Flags of every command:', ...flagLines(globalFlags)],
-    ...['', `More about a command: ${whole} COMMAND --help`],
+    '',
+    'Usage:',
+    `  ${whole} COMMAND [ARGUMENTS] [FLAGS]`,
+    '',
+    'Commands:',
+    ...listOf(commands, path),
+    '',
+    'Flags of every command:',
+    ...flagLines(globalFlags),
+    '',
+    `More about a command: ${whole} COMMAND --help`,
   ].join('\n')}\n`
 }

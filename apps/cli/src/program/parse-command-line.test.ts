@@ -44,7 +44,10 @@ describe('a line', () => {
     for (const line of ['exec -t web npm test -t --json', 'exec -t web -- npm test -t --json']) {
       const { input } = parsed(line)
       expect([input.arg('DOCK'), input.rest, input.has('tty'), input.has('json')]).toEqual([
-        ...['web', ['npm', 'test', '-t', '--json'], true, false],
+        'web',
+        ['npm', 'test', '-t', '--json'],
+        true,
+        false,
       ])
     }
     const { input } = parsed('exec -- ls -l')

@@ -36,7 +36,9 @@ export async function run(
   { env, cwd, version }: { env: Environment; cwd: string; version: string },
 ): Promise<number> {
   let output = new Output({
-    ...{ stdout: process.stdout, stderr: process.stderr, env },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env,
     isJson: isAsked(words, '--json'),
     isQuiet: isAsked(words, '-q', '--quiet'),
   })
@@ -54,7 +56,9 @@ export async function run(
     await refuseLostBytes(words)
     const { command, input } = parsed
     output = new Output({
-      ...{ stdout: process.stdout, stderr: process.stderr, env },
+      stdout: process.stdout,
+      stderr: process.stderr,
+      env,
       isJson: input.has('json'),
       isQuiet: input.has('quiet'),
     })

@@ -13,7 +13,8 @@ export async function explainStopped<T>(client: Client, info: DockInfo, work: ()
     const { state } = await client.call('readDock', { params: { id: info.id } }).catch(() => info)
     const isStopped = state === 'archived' || state === 'archiving'
     throw new ConflictError(
-      ...(['dock_not_running', 409] as const),
+      'dock_not_running',
+      409,
       isStopped
         ? `${name} is stopped. Resume it: dock resume ${name}`
         : `${name} does not take commands: it is ${wordOf(state).toLowerCase()}. See: dock show ${name}`,

@@ -37,7 +37,9 @@ export function isPlainToAnotherMachine(address: string): boolean {
 }
 
 const ofProfile = (name: string, { url, apiKey, workspaceId }: Profile): Connection => ({
-  ...{ url: serviceAddress(url), apiKey, profile: name },
+  url: serviceAddress(url),
+  apiKey,
+  profile: name,
   ...(workspaceId === undefined ? {} : { workspaceId }),
 })
 

@@ -24,8 +24,11 @@ afterAll(() => server.close())
 beforeEach(() => {
   headers = []
   code = {
-    ...{ deviceCode: 'secret', userCode: 'BCDF-GHJK', intervalSeconds: 1 },
-    ...{ verificationUrl: 'https://a.test/device', verificationUrlComplete: 'https://a.test/device?code=1' },
+    deviceCode: 'secret',
+    userCode: 'BCDF-GHJK',
+    intervalSeconds: 1,
+    verificationUrl: 'https://a.test/device',
+    verificationUrlComplete: 'https://a.test/device?code=1',
     expiresAt: new Date(Date.now() + 60_000).toISOString(),
   }
 })

@@ -12,7 +12,10 @@ const named = (digit: string, name: string | null, workspace = 'main'): LongName
 it('gives the second of two Docks with one name its longer name', () => {
   const docks = [named('1', 'web'), named('2', 'Web'), named('3', 'web', 'other'), named('4', 'web')]
   expect(sshHosts(docks).map(({ host }) => host)).toEqual([
-    ...['web.dock', 'Web.main.dock', 'web.other.dock', 'web.main.org.dock'],
+    'web.dock',
+    'Web.main.dock',
+    'web.other.dock',
+    'web.main.org.dock',
   ])
 })
 
@@ -33,8 +36,15 @@ it('writes ids for names that ssh would read as something else', () => {
 it('has nothing but the known lines', () => {
   const text = sshConfig({ HOME: '/h' }, { host: 'a.test', port: 22 }, sshHosts([named('1', 'web')]))
   expect(text.split('\n').map((line) => line.trim().split(' ')[0])).toEqual([
-    ...['#', 'Host', 'HostName', 'Port', 'User', 'UserKnownHostsFile', 'StrictHostKeyChecking'],
-    ...['ServerAliveInterval', ''],
+    '#',
+    'Host',
+    'HostName',
+    'Port',
+    'User',
+    'UserKnownHostsFile',
+    'StrictHostKeyChecking',
+    'ServerAliveInterval',
+    '',
   ])
   expect(() =>
     sshConfig({}, { host: 'a\nProxyCommand x', port: 22 }, sshHosts([named('1', 'web')])),

@@ -11,7 +11,9 @@ export function useWorkspaces(): WorkspaceChoice[] {
     combine: (lists) =>
       lists.flatMap(({ data }, at) =>
         (data ?? []).map(({ id, name }) => ({
-          ...{ id, organizationId: organizations[at]!.id, label: name },
+          id,
+          organizationId: organizations[at]!.id,
+          label: name,
         })),
       ),
   })

@@ -56,11 +56,9 @@ export function SizePresets(props: {
           aria-pressed={keys.every((key) => Number(props.value[key]) === size[key])}
           onClick={() =>
             props.onChange({
-              ...{
-                cpus: String(size.cpus),
-                memoryMiB: String(size.memoryMiB),
-                diskGiB: String(size.diskGiB),
-              },
+              cpus: String(size.cpus),
+              memoryMiB: String(size.memoryMiB),
+              diskGiB: String(size.diskGiB),
             })
           }
           className="cursor-pointer rounded-md border border-line bg-panel px-3 py-2 text-left text-sm font-medium transition-colors hover:bg-raised aria-pressed:border-accent aria-pressed:bg-raised"

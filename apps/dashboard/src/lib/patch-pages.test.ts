@@ -3,7 +3,8 @@ import { patchPages } from './patch-pages.ts'
 
 type Item = { id: string; createdAt: string; state?: string }
 const item = (minute: number, state?: string): Item => ({
-  ...{ id: `id-${minute}`, createdAt: `2026-01-01T00:0${minute}:00.000Z` },
+  id: `id-${minute}`,
+  createdAt: `2026-01-01T00:0${minute}:00.000Z`,
   ...(state ? { state } : {}),
 })
 const pages = (isWhole: boolean) => [

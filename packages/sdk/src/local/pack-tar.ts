@@ -44,7 +44,10 @@ const longName = (type: 'L' | 'K', bytes: Buffer): Buffer[] =>
     ? []
     : [
         headerBlock({
-          ...{ name: Buffer.from('././@LongLink'), type, mode: 0, time: 0 },
+          name: Buffer.from('././@LongLink'),
+          type,
+          mode: 0,
+          time: 0,
           size: bytes.length + 1,
         }),
         bytes,

@@ -121,7 +121,8 @@ it('follows no link of the same tar', async () => {
 
 it('leaves out links that lead out through other links', async () => {
   const skipped = await unpack(
-    ...[entry('s/', '5'), entry('p/q/r/', '5')],
+    entry('s/', '5'),
+    entry('p/q/r/', '5'),
     entry('p/q/r/d', '2', { target: '../../../s' }),
     entry('p/q/r/e', '2', { target: 'd/../../outside' }),
   )

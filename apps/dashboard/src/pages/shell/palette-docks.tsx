@@ -33,7 +33,11 @@ export function useDockActions(
     const open = (tab?: 'terminal' | 'ports' | 'settings') => () =>
       navigate({ to: '/docks/$id', params, search: tab === undefined ? {} : { tab } })
     const action = (verb: string, label: string, icon: ReactNode, work: () => unknown): DockAction => ({
-      ...{ key: `${verb} ${id}`, verb, label, icon, work },
+      key: `${verb} ${id}`,
+      verb,
+      label,
+      icon,
+      work,
     })
     return [
       action('open', `Open ${name}`, <Box {...iconProps} />, open()),

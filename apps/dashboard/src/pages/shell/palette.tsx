@@ -120,7 +120,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
         : []
   const items = dockActions.map(({ key, label, icon, work, verb: does }) => ({
     // The question before a delete stands in the place of the palette.
-    ...{ id: key, label, icon, run: does === 'delete' ? () => void work() : run(work) },
+    id: key,
+    label,
+    icon,
+    run: does === 'delete' ? () => void work() : run(work),
   }))
   if (deleting) return <DeleteDockDialog dock={deleting} open onClose={onClose} />
   return (

@@ -32,7 +32,11 @@ export function useUploads(dockId: string, onDone: (folder: string) => void) {
       setUploads((before) => [
         ...before.filter(({ state }) => state !== 'done'),
         ...queue.map(({ id, file: { name, size } }) => ({
-          ...{ id, name, size, sentBytes: 0, state: 'waiting' as const },
+          id,
+          name,
+          size,
+          sentBytes: 0,
+          state: 'waiting' as const,
         })),
       ])
       const work = async (): Promise<void> => {

@@ -3,7 +3,10 @@ import { bodyOf, emptyForm, readEnv } from './create-form-state.ts'
 
 it('leaves out what is empty', () => {
   expect(bodyOf({ ...emptyForm, workspaceId: 'w' })).toEqual({
-    ...{ workspaceId: 'w', cpus: 2, memoryMiB: 4096, diskGiB: 20 },
+    workspaceId: 'w',
+    cpus: 2,
+    memoryMiB: 4096,
+    diskGiB: 20,
   })
 })
 

@@ -20,10 +20,16 @@ export type CreateForm = {
 }
 
 export const emptyForm: CreateForm = {
-  ...{ workspaceId: '', name: '', source: 'image', image: '', from: '' },
+  workspaceId: '',
+  name: '',
+  source: 'image',
+  image: '',
+  from: '',
   size: { cpus: '2', memoryMiB: '4096', diskGiB: '20' },
   ttl: ttlTextOf(null),
-  ...{ environment: 'default', env: '', setupScript: '' },
+  environment: 'default',
+  env: '',
+  setupScript: '',
 }
 
 /** Reads lines of NAME=VALUE. Throws an Error that names the line which is none. */

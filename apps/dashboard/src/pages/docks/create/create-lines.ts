@@ -34,7 +34,8 @@ const scriptLines = (script: string): string => {
 export function cliLine(body: CreateBody): string {
   const { name, cpus, memoryMiB, diskGiB, ttlSeconds, image, from, environment, env, setupScript } = body
   const words = [
-    ...['dock', 'create'],
+    'dock',
+    'create',
     // A name that begins with a dash would be taken for a flag.
     ...(name === undefined || name.startsWith('-') ? [] : [name]),
     ...(cpus === undefined ? [] : ['--cpus', String(cpus)]),
@@ -45,7 +46,8 @@ export function cliLine(body: CreateBody): string {
     ...(from === undefined ? [] : ['--from', from]),
     ...(environment === undefined ? [] : ['--environment', environment]),
     ...(body.noEnv ? ['--no-environment'] : []),
-    ...['--workspace', body.workspaceId],
+    '--workspace',
+    body.workspaceId,
     ...Object.entries(env ?? {}).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     ...(setupScript ? ['--setup', '-'] : []),
     ...(name?.startsWith('-') ? ['--', name] : []),
