@@ -26,9 +26,11 @@ afterAll(async () => {
 describe('the dashboard', () => {
   it('loads itself again when scripts were lost on the way, and says when that does not help', async () => {
     const visitor = await browser.newPage({ baseURL: server.admin.baseUrl })
+    // More than one load asks for, and fewer than the loads after which the page gives up.
+    const lostMax = 3
     let lost = 0
     await visitor.route('**/assets/*.js', async (route) => {
-      if (lost > 40) return route.continue()
+      if (lost > lostMax) return route.continue()
       lost++
       await route.abort('connectionreset')
     })
@@ -38,7 +40,7 @@ describe('the dashboard', () => {
     lost = Number.NEGATIVE_INFINITY
     await visitor.reload()
     await visitor.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor()
-    lost = 41
+    lost = lostMax + 1
     await visitor.getByRole('button', { name: 'Try again' }).click()
     await visitor.getByLabel('Email address').waitFor()
     await visitor.close()

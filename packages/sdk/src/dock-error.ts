@@ -73,7 +73,7 @@ export class UnauthorizedError extends DockApiError {
 export class ForbiddenError extends DockApiError {
   override readonly name: string = 'ForbiddenError'
 }
-/** 404: there is no such thing, or the caller may not see it. */
+/** 404: the object does not exist, or the caller may not see it. */
 export class NotFoundError extends DockApiError {
   override readonly name: string = 'NotFoundError'
 }

@@ -1,4 +1,4 @@
-/** Finds one thing of a list by its id or by a name. */
+/** Finds one item of a list by its id or by a name. */
 import { cleanText } from '../output/clean-text.ts'
 import { suggestion } from '../program/closest-name.ts'
 import { notFound, UsageError } from '../program/failures.ts'

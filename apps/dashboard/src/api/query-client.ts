@@ -13,5 +13,7 @@ export const queryClient = new ThoroughQueryClient({
       retry: (count, error) =>
         count < 2 && !isSignedOut(error) && !(error instanceof DockApiError && error.status < 500),
     },
+    // Without a connection, an action fails at once instead of waiting. What it sent, such as a password, is not kept.
+    mutations: { networkMode: 'always', gcTime: 0 },
   },
 })

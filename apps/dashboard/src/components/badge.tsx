@@ -9,7 +9,7 @@ const tones = {
 } as const
 export type Tone = keyof typeof tones
 
-/** A word about a thing: its state, its role. The colour repeats what the word says. */
+/** A word about an object: its state, its role. The colour repeats what the word says. */
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
   return (
     <span

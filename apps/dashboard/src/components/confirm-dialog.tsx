@@ -1,8 +1,10 @@
 import { useState } from 'react'
+import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
+import { Form } from './form.tsx'
 
 /** Asks for the name of what is lost before `onConfirm`, and shows its error. */
 export function ConfirmDialog(props: {
@@ -16,34 +18,19 @@ export function ConfirmDialog(props: {
   onConfirm: () => Promise<unknown>
 }) {
   const [typed, setTyped] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run, clear } = useFormAction()
   const close = (): void => {
     setTyped('')
-    setError(undefined)
+    clear()
     props.onClose()
   }
   const confirm = async (): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await props.onConfirm()
-      close()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await props.onConfirm()
+    close()
   }
   return (
     <Dialog title={props.title} description={props.description} open={props.open} onClose={close}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void confirm()
-        }}
-      >
+      <Form onSubmit={() => run(confirm)}>
         <Field
           label={
             <>
@@ -61,7 +48,7 @@ export function ConfirmDialog(props: {
             {props.action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

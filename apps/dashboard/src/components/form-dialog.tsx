@@ -1,7 +1,9 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
+import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { Form } from './form.tsx'
 
 /** A dialog with a form. It closes when `onSubmit` has succeeded, and shows its error otherwise. */
 export function FormDialog(props: {
@@ -14,23 +16,14 @@ export function FormDialog(props: {
   onSubmit: (form: FormData) => Promise<unknown>
   children: ReactNode
 }) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run, clear } = useFormAction()
   const close = (): void => {
-    setError(undefined)
+    clear()
     props.onClose()
   }
   const submit = async (form: FormData): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await props.onSubmit(form)
-      close()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await props.onSubmit(form)
+    close()
   }
   return (
     <Dialog
@@ -39,13 +32,7 @@ export function FormDialog(props: {
       open={props.open}
       onClose={close}
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit(new FormData(event.currentTarget))
-        }}
-      >
+      <Form onSubmit={(fields) => run(() => submit(fields))}>
         {props.children}
         {error !== undefined && <ErrorAlert error={error} />}
         <div className="flex justify-end gap-2">
@@ -54,7 +41,7 @@ export function FormDialog(props: {
             {props.action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

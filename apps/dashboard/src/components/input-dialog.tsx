@@ -1,8 +1,10 @@
 import { useState } from 'react'
+import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
+import { Form } from './form.tsx'
 
 /** Asks for one line of text. Mount it to open it. It closes when `onSubmit` succeeds, and shows its error otherwise. */
 export function InputDialog(props: {
@@ -15,28 +17,14 @@ export function InputDialog(props: {
   onSubmit: (text: string) => Promise<unknown>
 }) {
   const [text, setText] = useState(props.initial ?? '')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run } = useFormAction()
   const submit = async (): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await props.onSubmit(text)
-      props.onClose()
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    await props.onSubmit(text)
+    props.onClose()
   }
   return (
     <Dialog title={props.title} description={props.description} open onClose={props.onClose}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
+      <Form onSubmit={() => run(submit)}>
         <Field
           label={props.label}
           value={text}
@@ -50,7 +38,7 @@ export function InputDialog(props: {
             {props.action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
+import { Form } from './form.tsx'
 
 /** Fields of a page with a button that saves them. It shows the error of `onSave`, and says when it is done. */
 export function SettingsForm(props: {
@@ -17,13 +18,9 @@ export function SettingsForm(props: {
 }) {
   const { busy, error, run } = useFormAction()
   return (
-    <form
+    <Form
       className="grid max-w-md gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const element = event.currentTarget
-        void run(() => props.onSave(new FormData(element), element), props.done ?? 'Saved')
-      }}
+      onSubmit={(fields, element) => run(() => props.onSave(fields, element), props.done ?? 'Saved')}
     >
       {props.children}
       {error !== undefined && <ErrorAlert error={error} />}
@@ -38,6 +35,6 @@ export function SettingsForm(props: {
           {props.action ?? 'Save'}
         </Button>
       )}
-    </form>
+    </Form>
   )
 }

@@ -1,4 +1,4 @@
-/** The organization whose things the pages show. The choice is kept in this browser, and is the same in all its tabs. */
+/** The organization whose Docks, keys and settings the pages show. All tabs of this browser share the choice. */
 import type { Organization } from '@dock/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'

@@ -1,21 +1,19 @@
-import { useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
 import { showError } from '../components/toasts.tsx'
 
-/** Runs named pieces of work, one at a time. `busy` is the name of the work that runs. Errors are shown as toasts. */
+type Action = { name: string; work: () => Promise<unknown> }
+
+/** Runs named pieces of work. `busy` is the name of the work that runs. Errors are shown as toasts. */
 export function useAction(): {
   busy: string | undefined
-  run: (name: string, work: () => Promise<unknown>) => Promise<void>
+  run: (name: string, work: () => Promise<unknown>) => void
 } {
-  const [busy, setBusy] = useState<string>()
-  const run = async (name: string, work: () => Promise<unknown>): Promise<void> => {
-    setBusy(name)
-    try {
-      await work()
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
+  const { isPending, variables, mutate } = useMutation({
+    mutationFn: ({ work }: Action) => work(),
+    onError: showError,
+  })
+  return {
+    busy: isPending ? variables.name : undefined,
+    run: (name, work) => mutate({ name, work }),
   }
-  return { busy, run }
 }

@@ -1,24 +1,23 @@
-import { useState } from 'react'
 import { api, authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
+import { leavePage } from '../../lib/leave-page.ts'
+import { useFormAction } from '../../lib/use-form-action.ts'
 import { AuthLayout } from '../sign-in/auth-layout.tsx'
 import { EraseSection } from './erase-section.tsx'
 
 /** What a person sees who signs in to a closed account: reopen it, or erase it. */
 export function ClosedPage() {
-  const [busy, setBusy] = useState<string>()
-  const [error, setError] = useState<unknown>()
-  const act = async (what: string, work: () => Promise<unknown>, then: string): Promise<void> => {
-    setBusy(what)
-    setError(undefined)
-    try {
-      await work()
-      location.assign(then)
-    } catch (failure) {
-      setError(failure)
-      setBusy(undefined)
-    }
+  const reopening = useFormAction()
+  const leaving = useFormAction()
+  const error = reopening.error ?? leaving.error
+  const reopen = async (): Promise<void> => {
+    await api.call('reopenAccount')
+    await leavePage('/')
+  }
+  const signOut = async (): Promise<void> => {
+    await authenticate('/sign-out', {})
+    await leavePage('/sign-in')
   }
   return (
     <AuthLayout title="Your account is closed">
@@ -28,17 +27,10 @@ export function ClosedPage() {
       </p>
       {error !== undefined && <ErrorAlert error={error} />}
       <div className="flex flex-wrap gap-2">
-        <Button
-          look="primary"
-          busy={busy === 'reopen'}
-          onClick={() => void act('reopen', () => api.call('reopenAccount'), '/')}
-        >
+        <Button look="primary" busy={reopening.busy} onClick={() => reopening.run(reopen)}>
           Reopen account
         </Button>
-        <Button
-          busy={busy === 'out'}
-          onClick={() => void act('out', () => authenticate('/sign-out', {}), '/sign-in')}
-        >
+        <Button busy={leaving.busy} onClick={() => leaving.run(signOut)}>
           Sign out
         </Button>
       </div>

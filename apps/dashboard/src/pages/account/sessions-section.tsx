@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { authenticate, SignInError } from '../../api/client.ts'
 import { type Session, sessionsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
@@ -9,26 +8,20 @@ import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { deviceName } from '../../lib/device-name.ts'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Where the person is signed in. */
 export function SessionsSection() {
   const client = useQueryClient()
   const sessions = useQuery(sessionsQuery)
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const others = sessions.data?.filter(({ isCurrent }) => !isCurrent) ?? []
-  const end = async (what: string, path: string, body: Record<string, unknown>): Promise<void> => {
-    setBusy(what)
-    try {
+  const end = (name: string, path: string, body: Record<string, unknown>): void =>
+    run(name, async () => {
       await authenticate(path, body)
       await client.invalidateQueries({ queryKey: ['session'] })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
-  }
+    })
   if (isTooOld(sessions.error))
     return (
       <Panel
@@ -49,7 +42,7 @@ export function SessionsSection() {
           <Button
             look="danger"
             busy={busy === 'all'}
-            onClick={() => void end('all', '/revoke-other-sessions', {})}
+            onClick={() => end('all', '/revoke-other-sessions', {})}
           >
             End all others
           </Button>
@@ -64,7 +57,7 @@ export function SessionsSection() {
               key={session.id}
               session={session}
               busy={busy === session.id}
-              onEnd={() => void end(session.id, '/revoke-session', { token: session.token })}
+              onEnd={() => end(session.id, '/revoke-session', { token: session.token })}
             />
           ))}
         </Rows>

@@ -1,23 +1,16 @@
-import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
-import { showError, showToast } from '../../components/toasts.tsx'
+import { showToast } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { useSendsMail } from '../../lib/use-sends-mail.ts'
 
 /** Says that the address is not confirmed yet, and mails the link again, or says who confirms it without a mail. */
 export function VerificationNotice({ email }: { email: string }) {
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const sendsMail = useSendsMail()
   const send = async (): Promise<void> => {
-    setBusy(true)
-    try {
-      await authenticate('/send-verification-email', { email })
-      showToast(`Mailed to ${email}`)
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(false)
-    }
+    await authenticate('/send-verification-email', { email })
+    showToast(`Mailed to ${email}`)
   }
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 rounded-lg border border-line bg-raised px-4 py-3">
@@ -29,7 +22,7 @@ export function VerificationNotice({ email }: { email: string }) {
         Until then you can make nothing and accept no invitations.
       </p>
       {sendsMail && (
-        <Button busy={busy} onClick={() => void send()}>
+        <Button busy={busy !== undefined} onClick={() => run('send', send)}>
           Send the mail again
         </Button>
       )}

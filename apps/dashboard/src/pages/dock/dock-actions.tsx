@@ -4,28 +4,18 @@ import { useState } from 'react'
 import { api, repeatIfBroken } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { RefusableButton } from '../../components/refusable-button.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { useDockRights } from '../../lib/dock-rights.ts'
 import { canResume, canStop, isReady } from '../../lib/dock-states.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { DeleteDockDialog } from './delete-dock-dialog.tsx'
 
 /** Stop or resume, branch, and delete. */
 export function DockActions({ dock }: { dock: DockInfo }) {
   const navigate = useNavigate()
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const [asksDelete, setAsksDelete] = useState(false)
   const { id } = dock
   const rights = useDockRights(id)
-  const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-    setBusy(what)
-    try {
-      await work()
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
-  }
   const branch = async (): Promise<void> => {
     const made = await api.call('branchDock', { params: { id }, body: {} })
     await navigate({ to: '/docks/$id', params: { id: made.id }, search: { tab: 'terminal' } })
@@ -37,7 +27,7 @@ export function DockActions({ dock }: { dock: DockInfo }) {
           refusal={rights.stop}
           busy={busy === 'stop'}
           onClick={() =>
-            void act('stop', () => repeatIfBroken(() => api.call('stopDock', { params: { id }, body: {} })))
+            run('stop', () => repeatIfBroken(() => api.call('stopDock', { params: { id }, body: {} })))
           }
         >
           {dock.state === 'error' ? 'Stop and save its disk' : 'Stop'}
@@ -48,16 +38,14 @@ export function DockActions({ dock }: { dock: DockInfo }) {
           look="primary"
           busy={busy === 'resume'}
           onClick={() =>
-            void act('resume', () =>
-              repeatIfBroken(() => api.call('resumeDock', { params: { id }, body: {} })),
-            )
+            run('resume', () => repeatIfBroken(() => api.call('resumeDock', { params: { id }, body: {} })))
           }
         >
           {busy === 'resume' ? 'Booting…' : 'Resume'}
         </Button>
       )}
       {(isReady(dock.state) || canResume(dock.state)) && (
-        <Button busy={busy === 'branch'} onClick={() => void act('branch', branch)}>
+        <Button busy={busy === 'branch'} onClick={() => run('branch', branch)}>
           {busy === 'branch' ? 'Branching…' : 'Branch'}
         </Button>
       )}

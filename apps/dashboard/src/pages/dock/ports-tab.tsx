@@ -7,6 +7,7 @@ import { configQuery } from '../../api/queries.ts'
 import { ErrorAlert, Notice } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
@@ -40,12 +41,11 @@ export function PortsTab({ dock }: { dock: DockInfo }) {
           </p>
         </Notice>
       )}
-      <form
+      <Form
         className="flex flex-wrap items-center gap-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void change(() => api.call('exposePort', { params: { id }, body: { port: Number(port) } }))
-        }}
+        onSubmit={() =>
+          change(() => api.call('exposePort', { params: { id }, body: { port: Number(port) } }))
+        }
       >
         <input
           aria-label="Port to expose"
@@ -61,7 +61,7 @@ export function PortsTab({ dock }: { dock: DockInfo }) {
         <Button type="submit" busy={busy}>
           Expose this port
         </Button>
-      </form>
+      </Form>
       {error !== undefined && <ErrorAlert error={error} />}
       {!ports.data && <Pending error={ports.error} />}
       {ports.data?.length === 0 && (
@@ -76,9 +76,7 @@ export function PortsTab({ dock }: { dock: DockInfo }) {
               key={entry.port}
               entry={entry}
               busy={busy}
-              onClose={() =>
-                void change(() => api.call('unexposePort', { params: { id, port: entry.port } }))
-              }
+              onClose={() => change(() => api.call('unexposePort', { params: { id, port: entry.port } }))}
             />
           ))}
         </Rows>

@@ -111,7 +111,7 @@ export function DocksPage() {
 function NoDocks({ hasFilter }: { hasFilter: boolean }) {
   const { hasNone } = useCurrentOrganization()
   if (hasFilter) return <Empty title="No Dock matches" text="Change the search or the state above." />
-  if (hasNone) return <NoOrganization things="Docks" />
+  if (hasNone) return <NoOrganization subject="Docks" />
   return (
     <Empty
       title="No Docks yet"

@@ -3,8 +3,8 @@ import { type ReactNode, useState } from 'react'
 import { useWorkspaces } from '../../api/use-workspaces.ts'
 import { Button } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { useCurrentOrganization } from '../../lib/current-organization.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { createDock } from './create-dock.ts'
 
 const key = 'dock-workspace'
@@ -18,24 +18,17 @@ export function NewDockButton({ children }: { children: ReactNode }) {
   const { organization, hasNone } = useCurrentOrganization()
   const all = useWorkspaces().filter(({ organizationId }) => organizationId === organization?.id)
   const [chosen, setChosen] = useState(() => localStorage.getItem(key) ?? '')
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const workspace = all.find(({ id }) => id === chosen) ?? all[0]
   const workspaceId = workspace?.id
 
   const create = async (): Promise<void> => {
     if (workspaceId === undefined) return
-    setBusy(true)
     // The terminal's code loads while the Dock boots. What fails here is loaded again when it is shown.
     for (const load of [() => import('../dock/dock-page.tsx'), () => import('../dock/terminal-view.tsx')])
       load().catch(() => undefined)
-    try {
-      const { id } = await createDock(workspaceId)
-      await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(false)
-    }
+    const { id } = await createDock(workspaceId)
+    await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
   }
   return (
     <div className="grid w-[calc(100vw-2rem)] max-w-full grid-cols-2 gap-2 sm:flex sm:w-auto sm:items-center">
@@ -59,10 +52,10 @@ export function NewDockButton({ children }: { children: ReactNode }) {
       {children}
       <Button
         look="primary"
-        busy={busy}
+        busy={busy !== undefined}
         disabled={workspaceId === undefined}
         title={hasNone ? 'You are in no organization yet.' : undefined}
-        onClick={() => void create()}
+        onClick={() => run('create', create)}
       >
         {busy ? 'Starting a machine…' : 'New Dock'}
       </Button>

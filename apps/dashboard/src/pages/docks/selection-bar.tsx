@@ -7,6 +7,7 @@ import { RefusableButton } from '../../components/refusable-button.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { deleteRefusal, usePerson } from '../../lib/dock-rights.ts'
 import { mayDelete } from '../../lib/may-delete.ts'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Requests that run at the same time. */
 const atOnce = 4
@@ -37,15 +38,13 @@ const refusalOf = (refused: number, all: number): string =>
 
 /** What can be done with the selected Docks. */
 export function SelectionBar({ docks, onDone }: { docks: readonly ListedDock[]; onDone: () => void }) {
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const [asksDelete, setAsksDelete] = useState(false)
   const person = usePerson()
   const refused = person ? docks.filter((dock) => !mayDelete(dock, person)).length : 0
   const count = docks.length === 1 ? '1 Dock' : `${docks.length} Docks`
   const act = async (done: string, work: (dock: ListedDock) => Promise<unknown>): Promise<void> => {
-    setBusy(true)
     const { failed, error } = await forEach(docks, work)
-    setBusy(false)
     const message = error instanceof Error ? error.message : ''
     showToast(failed === 0 ? `${count} ${done}` : `${failed} of ${count} failed. ${message}`, failed > 0)
     onDone()
@@ -54,14 +53,16 @@ export function SelectionBar({ docks, onDone }: { docks: readonly ListedDock[]; 
     <div className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-panel px-3 py-2 text-sm">
       <span className="mr-auto">{count} selected</span>
       <Button
-        busy={busy}
-        onClick={() => void act('stopped', ({ id }) => api.call('stopDock', { params: { id }, body: {} }))}
+        busy={busy !== undefined}
+        onClick={() =>
+          run('stop', () => act('stopped', ({ id }) => api.call('stopDock', { params: { id }, body: {} })))
+        }
       >
         Stop
       </Button>
       <RefusableButton
         look="danger"
-        busy={busy}
+        busy={busy !== undefined}
         refusal={refused === 0 ? undefined : refusalOf(refused, docks.length)}
         disabled={!person}
         onClick={() => setAsksDelete(true)}

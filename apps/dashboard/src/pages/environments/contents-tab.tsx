@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
-import { showError } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { EditAsText } from './edit-as-text.tsx'
 import { FileRows } from './file-rows.tsx'
 import type { TabProps } from './tab-props.ts'
@@ -10,19 +10,9 @@ import { VariableRows } from './variable-rows.tsx'
 /** Variables and secret files by name. Admins change them, and may look at them for a moment. */
 export function ContentsTab({ environment, isAdmin }: TabProps) {
   const { secrets, reveal, hide } = useSecrets(environment.id, environment.currentVersion)
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const [editsText, setEditsText] = useState(false)
   const hasContents = environment.varNames.length + environment.files.length > 0
-  const show = async (): Promise<void> => {
-    setBusy(true)
-    try {
-      await reveal()
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(false)
-    }
-  }
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -36,7 +26,7 @@ export function ContentsTab({ environment, isAdmin }: TabProps) {
             {secrets ? (
               <Button onClick={hide}>Hide values</Button>
             ) : (
-              <Button busy={busy} disabled={!hasContents} onClick={() => void show()}>
+              <Button busy={busy !== undefined} disabled={!hasContents} onClick={() => run('reveal', reveal)}>
                 Reveal values
               </Button>
             )}

@@ -47,7 +47,7 @@ export function EnvironmentsPage() {
         </Button>
       }
     >
-      {hasNone && <NoOrganization things="Environments" />}
+      {hasNone && <NoOrganization subject="Environments" />}
       {!hasNone && !environments.data && <Pending error={error ?? environments.error} />}
       {environments.data && (
         <Panel title={chosen?.name ?? ''}>

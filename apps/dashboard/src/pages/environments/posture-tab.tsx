@@ -1,11 +1,10 @@
 import type { Environment } from '@dock/sdk'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Switch } from '../../components/switch.tsx'
-import { showError } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { type PostureName, postures, withheld } from './postures.ts'
 import type { TabProps } from './tab-props.ts'
 
@@ -14,21 +13,15 @@ const onlyAdmins = 'Only admins change this.'
 /** What Docks receive, and who may use Docks that receive secrets. */
 export function PostureTab({ environment, isAdmin }: TabProps) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState<string>()
-  const change = async (
-    what: string,
+  const { busy, run } = useAction()
+  const change = (
+    name: string,
     body: Partial<Pick<Environment, PostureName | 'secretsAccess' | 'safeForThirdParties'>>,
-  ): Promise<void> => {
-    setBusy(what)
-    try {
+  ): void =>
+    run(name, async () => {
       await api.call('updateEnvironment', { params: { ref: environment.id }, body })
       await client.invalidateQueries({ queryKey: ['environment'] })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
-  }
+    })
   const isSafe = environment.safeForThirdParties
   return (
     <>
@@ -46,7 +39,7 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
             hint={withheld}
             checked={isSafe}
             disabled={!isAdmin || busy !== undefined}
-            onChange={(isOn) => void change('safeForThirdParties', { safeForThirdParties: isOn })}
+            onChange={(isOn) => change('safeForThirdParties', { safeForThirdParties: isOn })}
           />
           <hr className="m-0 border-line" />
           {postures.map(({ name, label, on, off }) => (
@@ -62,7 +55,7 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
               }
               checked={environment[name]}
               disabled={!isAdmin || busy !== undefined}
-              onChange={(isOn) => void change(name, { [name]: isOn })}
+              onChange={(isOn) => change(name, { [name]: isOn })}
             />
           ))}
         </div>
@@ -86,7 +79,7 @@ export function PostureTab({ environment, isAdmin }: TabProps) {
               ? 'Members cannot start or use Docks that receive its secrets, files or credentials.'
               : 'Every member can start such Docks, and so read the secrets in them.'
           }
-          onChange={(secretsAccess) => void change('secretsAccess', { secretsAccess })}
+          onChange={(secretsAccess) => change('secretsAccess', { secretsAccess })}
         />
       </Panel>
     </>

@@ -57,7 +57,7 @@ export function EnvironmentSettingsTab({ environment, isAdmin }: TabProps) {
             busy={busy !== undefined}
             disabled={!isAdmin}
             title={reason}
-            onClick={() => void run('default', () => change({ isDefault: true }))}
+            onClick={() => run('default', () => change({ isDefault: true }))}
           >
             Make it the default
           </Button>

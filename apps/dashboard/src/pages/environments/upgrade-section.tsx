@@ -10,8 +10,8 @@ import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { countOf } from '../../lib/count-of.ts'
+import { useAction } from '../../lib/use-action.ts'
 import type { TabProps } from './tab-props.ts'
 
 const operationEveryMs = 1_000
@@ -21,7 +21,7 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
   const { id, currentVersion } = environment
   const client = useQueryClient()
   const docks = useQuery(environmentDocksQuery(id))
-  const [starting, setStarting] = useState(false)
+  const { busy, run } = useAction()
   const [operationId, setOperationId] = useState<string>()
   const operation = useQuery({
     queryKey: ['operation', operationId],
@@ -36,17 +36,10 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
   const isRunning = status !== undefined && status !== 'completed'
 
   const upgrade = async (dockIds?: string[]): Promise<void> => {
-    setStarting(true)
-    try {
-      const body = dockIds ? { dockIds } : {}
-      const { operation: started } = await api.call('upgradeEnvironment', { params: { ref: id }, body })
-      client.setQueryData(['operation', started.id], started)
-      setOperationId(started.id)
-    } catch (error) {
-      showError(error)
-    } finally {
-      setStarting(false)
-    }
+    const body = dockIds ? { dockIds } : {}
+    const { operation: started } = await api.call('upgradeEnvironment', { params: { ref: id }, body })
+    client.setQueryData(['operation', started.id], started)
+    setOperationId(started.id)
   }
   return (
     <Panel
@@ -59,7 +52,11 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
       actions={
         isAdmin &&
         old.length > 0 && (
-          <Button look="primary" busy={starting || isRunning} onClick={() => void upgrade()}>
+          <Button
+            look="primary"
+            busy={busy !== undefined || isRunning}
+            onClick={() => run('all', () => upgrade())}
+          >
             Upgrade {countOf(old.length, 'Dock')}
             {docks.data?.nextCursor !== null && ' and more'}
           </Button>
@@ -97,9 +94,9 @@ export function UpgradeSection({ environment, isAdmin }: TabProps) {
               <Badge tone={isOld(dock) ? 'wait' : 'good'}>version {dock.environmentVersion ?? '–'}</Badge>
               {isAdmin && isOld(dock) && (
                 <Button
-                  disabled={starting || isRunning}
+                  disabled={busy !== undefined || isRunning}
                   aria-label={`Upgrade ${dock.name ?? dock.id}`}
-                  onClick={() => void upgrade([dock.id])}
+                  onClick={() => run(dock.id, () => upgrade([dock.id]))}
                 >
                   Upgrade
                 </Button>

@@ -24,7 +24,7 @@ export function AppMadePage() {
     showToast('The instance has its GitHub App')
     await navigate({ to: '/github', search: {}, replace: true })
   }
-  useOnce(() => void run(takeOver))
+  useOnce(() => run(takeOver))
   return (
     <Page
       title="Take over the GitHub App"

@@ -6,6 +6,7 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
 import { OutsideLink } from '../../components/outside-link.tsx'
 import { Facts, Panel } from '../../components/page.tsx'
@@ -86,12 +87,11 @@ function NewApp() {
       title="Make the GitHub App"
       text="Runs need one App for this instance. GitHub shows you what it may do, makes it, and leads you back. Its key is stored sealed."
     >
-      <form
+      <Form
         className="grid max-w-md gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const owner = textIn(new FormData(event.currentTarget), 'owner')
-          void run(() => sendManifest(owner))
+        onSubmit={(fields) => {
+          const owner = textIn(fields, 'owner')
+          run(() => sendManifest(owner))
         }}
       >
         <Field
@@ -105,7 +105,7 @@ function NewApp() {
         <Button type="submit" look="primary" busy={busy} className="justify-self-start">
           Make the App at GitHub
         </Button>
-      </form>
+      </Form>
     </Panel>
   )
 }

@@ -46,7 +46,7 @@ export function GithubPage() {
             : undefined
           : 'Only admins of the organization link repositories.'
       }
-      onClick={() => void run('link', () => startLink(workspace.id))}
+      onClick={() => run('link', () => startLink(workspace.id))}
     >
       Connect repositories
     </Button>
@@ -66,7 +66,7 @@ export function GithubPage() {
         onChoose={(id) => void navigate({ to: '/github', search: { workspace: id } })}
       />
       {error && <WorkspaceError error={error} isKnown={workspace !== undefined} />}
-      {hasNone && <NoOrganization things="Repositories" />}
+      {hasNone && <NoOrganization subject="Repositories" />}
       {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (
         <Empty

@@ -6,6 +6,7 @@ import { environmentsQuery } from '../../api/people-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Checkbox, Field, SelectField, TextArea } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { textIn } from '../../components/form-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
 import { useFormAction } from '../../lib/use-form-action.ts'
@@ -54,14 +55,7 @@ export function InstallationForm(props: {
     await client.invalidateQueries({ queryKey: ['installation'] })
   }
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const form = new FormData(event.currentTarget)
-        void run(() => save(form), 'Saved')
-      }}
-    >
+    <Form onSubmit={(fields) => run(() => save(fields), 'Saved')}>
       <fieldset disabled={!isAdmin} className="m-0 grid min-w-0 gap-4 border-0 p-0">
         <Panel
           title="Agent"
@@ -186,6 +180,6 @@ export function InstallationForm(props: {
           <p className="m-0 text-sm text-muted">Only admins change these.</p>
         )}
       </fieldset>
-    </form>
+    </Form>
   )
 }

@@ -27,9 +27,9 @@ export function LinkedPage() {
   const authorise = async (): Promise<void> => {
     if (mayAsk) setChoices(await api.call('authorizeGithubLink', { body: { workspaceId, state, code } }))
   }
-  useOnce(() => void run(authorise))
+  useOnce(() => run(authorise))
   const startAgain = workspaceId && (
-    <Button onClick={() => void run(() => startLink(workspaceId))}>Look again</Button>
+    <Button onClick={() => run(() => startLink(workspaceId))}>Look again</Button>
   )
   const link = async (repositoryIds: number[]): Promise<void> => {
     if (!choices || workspaceId === undefined) return
@@ -75,7 +75,7 @@ export function LinkedPage() {
           choices={choices}
           busy={busy}
           again={startAgain}
-          onLink={(ids) => void run(() => link(ids))}
+          onLink={(ids) => run(() => link(ids))}
         />
       )}
     </Page>

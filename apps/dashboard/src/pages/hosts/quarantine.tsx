@@ -9,11 +9,13 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Dialog, DialogActions } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { formatBytes } from '../../lib/format.ts'
+import { useFormAction } from '../../lib/use-form-action.ts'
 
 type Item = QuarantineList['items'][number]
 
@@ -98,23 +100,14 @@ export function Quarantine() {
 
 function AdoptDialog(props: { item: Item; onClose: () => void; onDone: () => Promise<unknown> }) {
   const { item, onClose, onDone } = props
-  const [error, setError] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
+  const { busy, error, run } = useFormAction()
   const [organizationId, setOrganizationId] = useState('')
   const adopt = async (): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const body = organizationId === '' ? {} : { organizationId: organizationId.trim() }
-      const { isNewDock } = await api.call('adoptQuarantined', { params: { id: item.id }, body })
-      showToast(isNewDock ? 'Adopted as a new, stopped Dock' : 'Adopted as a Snapshot of its Dock')
-      onClose()
-      await onDone()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    const body = organizationId === '' ? {} : { organizationId: organizationId.trim() }
+    const { isNewDock } = await api.call('adoptQuarantined', { params: { id: item.id }, body })
+    showToast(isNewDock ? 'Adopted as a new, stopped Dock' : 'Adopted as a Snapshot of its Dock')
+    onClose()
+    await onDone()
   }
   return (
     <Dialog
@@ -123,13 +116,7 @@ function AdoptDialog(props: { item: Item; onClose: () => void; onDone: () => Pro
       description="Its disk becomes a Snapshot of the Dock that it belonged to, or of a new, stopped Dock."
       onClose={onClose}
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void adopt()
-        }}
-      >
+      <Form onSubmit={() => run(adopt)}>
         <Field
           label="Id of the organization"
           value={organizationId}
@@ -144,7 +131,7 @@ function AdoptDialog(props: { item: Item; onClose: () => void; onDone: () => Pro
             Adopt
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

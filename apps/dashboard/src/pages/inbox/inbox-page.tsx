@@ -35,7 +35,7 @@ export function InboxPage() {
       actions={
         tab === undefined &&
         unread > 0 && (
-          <Button busy={busy === 'all'} onClick={() => void run('all', readAll)}>
+          <Button busy={busy === 'all'} onClick={() => run('all', readAll)}>
             Mark all as read
           </Button>
         )
@@ -109,7 +109,7 @@ function Alerts({ onRead }: { onRead: (id: string) => Promise<unknown> }) {
                   params={{ id: alert.dockId }}
                   search={{ tab: 'timeline' }}
                   onClick={() => {
-                    if (!alert.read) void run(alert.id, () => onRead(alert.id))
+                    if (!alert.read) run(alert.id, () => onRead(alert.id))
                   }}
                   className={`text-sm hover:underline ${alert.read ? '' : 'font-medium'}`}
                 >

@@ -13,7 +13,7 @@ import { alertTexts } from './alert-texts.ts'
 /** Which alerts exist for the organization, and which of them also come by mail to the person. */
 export function Preferences() {
   const { organization, hasNone } = useCurrentOrganization()
-  if (hasNone) return <NoOrganization things="Alerts" />
+  if (hasNone) return <NoOrganization subject="Alerts" />
   if (!organization) return <Skeleton />
   return (
     <Chosen
@@ -47,7 +47,7 @@ function Chosen(props: { organizationId: string; name: string; mayChange: boolea
             checked={emailEnabled}
             disabled={busy !== undefined}
             onChange={(on) =>
-              void change(() =>
+              change(() =>
                 api.call('setPersonalNotificationPreference', { body: { type, emailEnabled: on } }),
               )
             }
@@ -69,7 +69,7 @@ function Chosen(props: { organizationId: string; name: string; mayChange: boolea
             checked={enabled}
             disabled={!mayChange || busy !== undefined}
             onChange={(on) =>
-              void change(() =>
+              change(() =>
                 api.call('setOrganizationNotificationPreference', {
                   body: { organizationId, type, enabled: on },
                 }),

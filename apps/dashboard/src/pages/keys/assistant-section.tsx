@@ -9,12 +9,13 @@ import { CopyLine } from '../../components/copy-line.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { showError, showToast } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 
 /** The person's subscription of a hosted assistant, which is connected by a code. */
 export function AssistantSection() {
   const client = useQueryClient()
   const { data, error } = useQuery(assistantQuery)
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const [signIn, setSignIn] = useState<DeviceSignIn>()
 
   useEffect(() => {
@@ -36,16 +37,6 @@ export function AssistantSection() {
     return () => clearInterval(timer)
   }, [signIn, client])
 
-  const act = async (work: () => Promise<unknown>): Promise<void> => {
-    setBusy(true)
-    try {
-      await work()
-    } catch (failure) {
-      showError(failure)
-    } finally {
-      setBusy(false)
-    }
-  }
   return (
     <Panel
       title="ChatGPT subscription"
@@ -54,9 +45,9 @@ export function AssistantSection() {
         data?.connected ? (
           <Button
             look="danger"
-            busy={busy}
+            busy={busy !== undefined}
             onClick={() =>
-              void act(async () => {
+              run('disconnect', async () => {
                 await api.call('deleteAssistantConnection')
                 await client.invalidateQueries({ queryKey: ['assistant'] })
               })
@@ -66,8 +57,8 @@ export function AssistantSection() {
           </Button>
         ) : (
           <Button
-            busy={busy || signIn !== undefined}
-            onClick={() => void act(async () => setSignIn(await api.call('startDeviceSignIn')))}
+            busy={busy !== undefined || signIn !== undefined}
+            onClick={() => run('connect', async () => setSignIn(await api.call('startDeviceSignIn')))}
           >
             Connect
           </Button>

@@ -11,7 +11,8 @@ import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { showError } from '../../components/toasts.tsx'
+import { leavePage } from '../../lib/leave-page.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { AssistantSection } from './assistant-section.tsx'
 
 const names: Readonly<Record<string, string>> = {
@@ -27,26 +28,20 @@ export function ConnectionsTab() {
   const client = useQueryClient()
   const connections = useQuery(connectionsQuery)
   const config = useQuery(configQuery)
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const [removed, setRemoved] = useState<LoginConnection>()
   const connected = new Set(connections.data?.map(({ provider }) => provider))
   const offered = (config.data?.authProviders ?? []).filter(
     (provider) => provider !== 'credential' && !connected.has(provider),
   )
   const connect = async (provider: string): Promise<void> => {
-    setBusy(provider)
-    try {
-      const here = '/keys?tab=connections'
-      const { url } = await authenticate('/link-social', {
-        provider,
-        callbackURL: here,
-        errorCallbackURL: here,
-      })
-      if (typeof url === 'string' && /^https?:/.test(url)) location.assign(url)
-    } catch (error) {
-      showError(error)
-      setBusy(undefined)
-    }
+    const here = '/keys?tab=connections'
+    const { url } = await authenticate('/link-social', {
+      provider,
+      callbackURL: here,
+      errorCallbackURL: here,
+    })
+    if (typeof url === 'string' && /^https?:/.test(url)) await leavePage(url)
   }
   return (
     <>
@@ -88,7 +83,7 @@ export function ConnectionsTab() {
                 <Button
                   busy={busy === provider}
                   aria-label={`Connect ${nameOf(provider)}`}
-                  onClick={() => void connect(provider)}
+                  onClick={() => run(provider, () => connect(provider))}
                 >
                   Connect
                 </Button>

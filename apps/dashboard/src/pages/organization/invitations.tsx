@@ -8,8 +8,9 @@ import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime, useNow } from '../../components/time.tsx'
-import { showError, showToast } from '../../components/toasts.tsx'
+import { showToast } from '../../components/toasts.tsx'
 import { roleNames } from '../../lib/roles.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useSendsMail } from '../../lib/use-sends-mail.ts'
 import { type InvitationLink, LinkDialog } from './link-dialog.tsx'
 
@@ -19,20 +20,14 @@ export function Invitations(props: { organization: Organization; query: UseQuery
   const client = useQueryClient()
   const now = useNow()
   const sendsMail = useSendsMail()
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const [linked, setLinked] = useState<InvitationLink>()
 
-  const act = async (id: string, work: () => Promise<unknown>): Promise<void> => {
-    setBusy(id)
-    try {
+  const act = (id: string, work: () => Promise<unknown>): void =>
+    run(id, async () => {
       await work()
       await client.invalidateQueries({ queryKey: ['invitation'] })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
-  }
+    })
   return (
     <Panel
       title="Invitations"
@@ -70,7 +65,7 @@ export function Invitations(props: { organization: Organization; query: UseQuery
                     disabled={fixed}
                     title={reason}
                     onClick={() =>
-                      void act(id, async () => {
+                      act(id, async () => {
                         await api.call('resendInvitation', { params })
                         showToast(`Mailed again to ${email}`)
                       })
@@ -82,16 +77,14 @@ export function Invitations(props: { organization: Organization; query: UseQuery
                 <Button
                   disabled={fixed}
                   title={reason ?? 'Makes a fresh link. The one from before stops working.'}
-                  onClick={() =>
-                    void act(id, async () => setLinked(await api.call('linkInvitation', { params })))
-                  }
+                  onClick={() => act(id, async () => setLinked(await api.call('linkInvitation', { params })))}
                 >
                   Get link
                 </Button>
                 <Button
                   look="danger"
                   busy={busy === id}
-                  onClick={() => void act(id, () => api.call('revokeInvitation', { params }))}
+                  onClick={() => act(id, () => api.call('revokeInvitation', { params }))}
                 >
                   Withdraw
                 </Button>

@@ -10,8 +10,8 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { OptionSelect } from '../../components/option-select.tsx'
 import { Row } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { showError } from '../../components/toasts.tsx'
 import { type Role, reaches, roleNames } from '../../lib/roles.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { visibleName } from '../../lib/visible-text.ts'
 
 /** Says why the caller may not change or remove a member, or undefined if the caller may. */
@@ -32,21 +32,14 @@ export function MemberRow(props: {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [asks, setAsks] = useState(false)
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const isAdmin = reaches(organization.role, 'admin')
   const reason = whyFixed(organization.role, member, isLastOwner)
   const params = { id: organization.id, userId: member.userId }
 
   const changeRole = async (role: Role): Promise<void> => {
-    setBusy(true)
-    try {
-      await api.call('changeMemberRole', { params, body: { role } })
-      await client.invalidateQueries({ queryKey: ['organization'] })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(false)
-    }
+    await api.call('changeMemberRole', { params, body: { role } })
+    await client.invalidateQueries({ queryKey: ['organization'] })
   }
   const remove = async (): Promise<void> => {
     if (isSelf) await api.call('leaveOrganization', { params: { id: organization.id } })
@@ -76,14 +69,14 @@ export function MemberRow(props: {
           isLabelHidden
           className="w-28"
           value={member.role}
-          disabled={busy || reason !== undefined}
+          disabled={busy !== undefined || reason !== undefined}
           title={reason}
           options={roles.map((role) => ({
             value: role,
             label: roleNames[role],
             disabled: role === 'owner' && organization.role !== 'owner',
           }))}
-          onChange={(role) => void changeRole(role)}
+          onChange={(role) => run('role', () => changeRole(role))}
         />
       ) : (
         <Badge>{roleNames[member.role]}</Badge>

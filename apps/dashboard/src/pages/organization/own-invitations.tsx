@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { ownInvitationsQuery } from '../../api/people-queries.ts'
 import { Badge } from '../../components/badge.tsx'
@@ -7,29 +6,23 @@ import { Button } from '../../components/button.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { showError, showToast } from '../../components/toasts.tsx'
+import { showToast } from '../../components/toasts.tsx'
 import { roleNames } from '../../lib/roles.ts'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Invitations to the person's address; nothing if there are none. */
 export function OwnInvitations() {
   const client = useQueryClient()
   const { data } = useQuery(ownInvitationsQuery)
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const decide = async (id: string, decision: 'acceptOwnInvitation' | 'declineOwnInvitation') => {
-    setBusy(id)
-    try {
-      await api.call(decision, { params: { invitationId: id } })
-      await Promise.all(
-        ['invitation', 'organization', 'dock-list'].map((kind) =>
-          client.invalidateQueries({ queryKey: [kind] }),
-        ),
-      )
-      if (decision === 'acceptOwnInvitation') showToast('Welcome')
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(undefined)
-    }
+    await api.call(decision, { params: { invitationId: id } })
+    await Promise.all(
+      ['invitation', 'organization', 'dock-list'].map((kind) =>
+        client.invalidateQueries({ queryKey: [kind] }),
+      ),
+    )
+    if (decision === 'acceptOwnInvitation') showToast('Welcome')
   }
   if (!data || data.length === 0) return null
   return (
@@ -50,10 +43,14 @@ export function OwnInvitations() {
               </>
             }
           >
-            <Button look="primary" busy={busy === id} onClick={() => void decide(id, 'acceptOwnInvitation')}>
+            <Button
+              look="primary"
+              busy={busy === id}
+              onClick={() => run(id, () => decide(id, 'acceptOwnInvitation'))}
+            >
               Join
             </Button>
-            <Button disabled={busy === id} onClick={() => void decide(id, 'declineOwnInvitation')}>
+            <Button disabled={busy === id} onClick={() => run(id, () => decide(id, 'declineOwnInvitation'))}>
               Decline
             </Button>
           </Row>

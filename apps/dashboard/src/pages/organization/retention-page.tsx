@@ -8,7 +8,8 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
-import { showError, showToast } from '../../components/toasts.tsx'
+import { showToast } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { useOrganization } from './use-organization.ts'
 
 /** Whether stopped Docks keep their data, and what changes with it. */
@@ -17,21 +18,11 @@ export function RetentionPage() {
   const client = useQueryClient()
   const retention = useQuery(retentionQuery(orgId))
   const [asks, setAsks] = useState(false)
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useAction()
   const set = async (body: { enabled: boolean; confirmation?: string }): Promise<void> => {
     await api.call('updateRetention', { query: { organizationId: orgId }, body })
     await client.invalidateQueries({ queryKey: ['organization', 'retention', orgId] })
     showToast(body.enabled ? 'Zero data retention is on' : 'Zero data retention is off')
-  }
-  const turnOff = async (): Promise<void> => {
-    setBusy(true)
-    try {
-      await set({ enabled: false })
-    } catch (error) {
-      showError(error)
-    } finally {
-      setBusy(false)
-    }
   }
   if (!retention.data)
     return (
@@ -73,7 +64,12 @@ export function RetentionPage() {
       </p>
       <div className="flex flex-wrap items-center gap-3">
         {isOn ? (
-          <Button busy={busy} disabled={!isOwner} title={reason} onClick={() => void turnOff()}>
+          <Button
+            busy={busy !== undefined}
+            disabled={!isOwner}
+            title={reason}
+            onClick={() => run('off', () => set({ enabled: false }))}
+          >
             Keep data from now on
           </Button>
         ) : (

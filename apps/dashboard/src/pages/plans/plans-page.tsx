@@ -8,6 +8,7 @@ import { ErrorAlert, Notice } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { bareControlClass } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { MoreButton } from '../../components/more-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
@@ -35,11 +36,10 @@ export function PlansPage() {
   return (
     <Page title="Plans" text="What each organization may run, and what its month has cost so far." wide>
       <UnverifiedPeople />
-      <form
+      <Form
         className="flex gap-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const wanted = String(new FormData(event.currentTarget).get('q') ?? '')
+        onSubmit={(fields) => {
+          const wanted = String(fields.get('q') ?? '')
           void navigate({ to: '/plans', search: { q: wanted || undefined } })
         }}
       >
@@ -53,7 +53,7 @@ export function PlansPage() {
           className={`min-w-0 max-w-md flex-1 ${bareControlClass}`}
         />
         <Button type="submit">Search</Button>
-      </form>
+      </Form>
       {error && <ErrorAlert error={error} />}
       {!data && !error && <Skeleton lines={5} />}
       {data && plans.length === 0 && (

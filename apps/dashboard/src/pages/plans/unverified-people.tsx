@@ -1,6 +1,5 @@
 import type { UnverifiedPeople as People } from '@dock/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { unverifiedPeopleQuery } from '../../api/operator-queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
@@ -8,7 +7,8 @@ import { Button } from '../../components/button.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Row, Rows } from '../../components/rows.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { showError, showToast } from '../../components/toasts.tsx'
+import { showToast } from '../../components/toasts.tsx'
+import { useAction } from '../../lib/use-action.ts'
 
 type Person = People['people'][number]
 
@@ -16,16 +16,12 @@ type Person = People['people'][number]
 export function UnverifiedPeople() {
   const client = useQueryClient()
   const { data, error } = useQuery(unverifiedPeopleQuery)
-  const [busy, setBusy] = useState<string>()
+  const { busy, run } = useAction()
   const vouch = async ({ id, email }: Person): Promise<void> => {
-    setBusy(id)
     try {
       await api.call('vouchForAddress', { params: { id } })
       showToast(`${email} is confirmed`)
-    } catch (failure) {
-      showError(failure)
     } finally {
-      setBusy(undefined)
       await client.invalidateQueries({ queryKey: ['unverified'] })
     }
   }
@@ -44,7 +40,7 @@ export function UnverifiedPeople() {
                 busy={busy === person.id}
                 disabled={busy !== undefined}
                 aria-label={`Vouch for ${person.email}`}
-                onClick={() => void vouch(person)}
+                onClick={() => run(person.id, () => vouch(person))}
               >
                 Vouch for address
               </Button>

@@ -25,7 +25,7 @@ export function RunActions({ run, isAdmin }: { run: Run; isAdmin: boolean }) {
   return (
     <>
       {isLive(run.state) && run.executionTarget === 'fast' && (
-        <Button busy={busy === 'promote'} onClick={() => void act('promote', promote)}>
+        <Button busy={busy === 'promote'} onClick={() => act('promote', promote)}>
           Promote to a Dock
         </Button>
       )}

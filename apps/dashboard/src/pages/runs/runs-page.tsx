@@ -71,7 +71,7 @@ export function RunsPage() {
   if (hasNone)
     return (
       <Page title="Runs" text={text}>
-        <NoOrganization things="Runs" />
+        <NoOrganization subject="Runs" />
       </Page>
     )
   return (

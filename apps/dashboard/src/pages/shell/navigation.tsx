@@ -43,7 +43,7 @@ function PageLink({ page, count = 0 }: { page: ShellPage; count?: number }) {
   )
 }
 
-/** Pages whose things belong to one organization. */
+/** Pages that show what belongs to one organization. */
 const scoped = ['snapshots', 'templates', 'environments', 'runs', 'github', 'webhooks']
 
 /** Returns the list that a page belongs to, or undefined for pages that do not depend on the organization. */

@@ -5,7 +5,9 @@ import { api, isSignedOut } from '../../api/client.ts'
 import { meQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
+import { leavePage } from '../../lib/leave-page.ts'
 import { signUpRefusal } from '../../lib/sign-up-policy.ts'
+import { useFormAction } from '../../lib/use-form-action.ts'
 import { VerificationNotice } from '../account/verification-notice.tsx'
 import { signOut } from '../shell/sign-out.ts'
 import { AuthLayout } from './auth-layout.tsx'
@@ -15,8 +17,7 @@ const confirmedEveryMs = 2_000
 
 export function InvitationPage() {
   const { token } = useParams({ from: '/invitations/$token' })
-  const [error, setError] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
+  const { busy, error, run } = useFormAction()
   const [isDeclined, setDeclined] = useState(false)
   const me = useQuery({
     ...meQuery,
@@ -37,17 +38,9 @@ export function InvitationPage() {
     retry: false,
   })
   const decide = async (decision: 'accept' | 'decline'): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await api.call(decision === 'accept' ? 'acceptInvitation' : 'declineInvitation', { params: { token } })
-      if (decision === 'accept') location.assign('/')
-      else setDeclined(true)
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await api.call(decision === 'accept' ? 'acceptInvitation' : 'declineInvitation', { params: { token } })
+    if (decision === 'accept') await leavePage('/')
+    setDeclined(true)
   }
   const greeted = greeting.data && <Greeting greeting={greeting.data} />
   const next = `/invitations/${encodeURIComponent(token)}`
@@ -91,10 +84,10 @@ export function InvitationPage() {
           {greeted ?? <Greeting greeting={{ ...invitation.data, invitedBy: null }} />}
           {error !== undefined && <ErrorAlert error={error} />}
           <div className="grid gap-2">
-            <Button look="primary" busy={busy} onClick={() => void decide('accept')}>
+            <Button look="primary" busy={busy} onClick={() => run(() => decide('accept'))}>
               Join
             </Button>
-            <Button busy={busy} onClick={() => void decide('decline')}>
+            <Button busy={busy} onClick={() => run(() => decide('decline'))}>
               Decline
             </Button>
           </div>

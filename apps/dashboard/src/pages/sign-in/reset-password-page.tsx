@@ -5,6 +5,8 @@ import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { useFormAction } from '../../lib/use-form-action.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
 const route = getRouteApi('/reset-password')
@@ -12,19 +14,10 @@ const route = getRouteApi('/reset-password')
 export function ResetPasswordPage() {
   const { token } = route.useSearch()
   const [isDone, setDone] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run } = useFormAction()
   const set = async (form: FormData): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await authenticate('/reset-password', { token, newPassword: form.get('password') })
-      setDone(true)
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    await authenticate('/reset-password', { token, newPassword: form.get('password') })
+    setDone(true)
   }
   if (token === undefined)
     return (
@@ -48,13 +41,7 @@ export function ResetPasswordPage() {
           them.
         </p>
       ) : (
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void set(new FormData(event.currentTarget))
-          }}
-        >
+        <Form onSubmit={(fields) => run(() => set(fields))}>
           <Field
             label="New password"
             name="password"
@@ -69,7 +56,7 @@ export function ResetPasswordPage() {
           <Button type="submit" look="primary" busy={busy}>
             Set password
           </Button>
-        </form>
+        </Form>
       )}
       <Link to="/sign-in" className="text-sm text-accent underline">
         Back to the sign-in

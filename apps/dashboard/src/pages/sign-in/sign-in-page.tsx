@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
 import { configQuery } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { leavePage } from '../../lib/leave-page.ts'
 import { signUpRefusal } from '../../lib/sign-up-policy.ts'
+import { useFormAction } from '../../lib/use-form-action.ts'
 import { afterSignIn } from './after-sign-in.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -20,55 +22,37 @@ const providerNames: Readonly<Record<string, string>> = {
 export function SignInPage() {
   const { next } = route.useSearch()
   const { data: config } = useQuery(configQuery)
-  const [error, setError] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
+  const { busy, error, run } = useFormAction()
   const target = afterSignIn(next)
   const refusal = signUpRefusal(next)
 
   const signIn = async (form: FormData): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await authenticate('/sign-in/email', {
-        email: form.get('email'),
-        password: form.get('password'),
-      })
-      // A full load: the target may be an address of the service, and no state of another person remains.
-      location.assign(target)
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    await authenticate('/sign-in/email', {
+      email: form.get('email'),
+      password: form.get('password'),
+    })
+    // A full load: the target may be an address of the service, and no state of another person remains.
+    await leavePage(target)
   }
   const signInWith = async (provider: string): Promise<void> => {
-    try {
-      const { url } = await authenticate('/sign-in/social', { provider, callbackURL: target })
-      if (typeof url === 'string' && /^https?:/.test(url)) location.assign(url)
-    } catch (failure) {
-      setError(failure)
-    }
+    const { url } = await authenticate('/sign-in/social', { provider, callbackURL: target })
+    if (typeof url === 'string' && /^https?:/.test(url)) await leavePage(url)
   }
 
   return (
     <AuthLayout title="Sign in to Dock">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void signIn(new FormData(event.currentTarget))
-        }}
-      >
+      <Form onSubmit={(fields) => run(() => signIn(fields))}>
         <Field label="Email address" name="email" type="email" autoComplete="username" required autoFocus />
         <Field label="Password" name="password" type="password" autoComplete="current-password" required />
         {error !== undefined && <ErrorAlert error={error} />}
         <Button type="submit" look="primary" busy={busy}>
           Sign in
         </Button>
-      </form>
+      </Form>
       {config?.authProviders
         .filter((provider) => provider in providerNames)
         .map((provider) => (
-          <Button key={provider} onClick={() => void signInWith(provider)}>
+          <Button key={provider} onClick={() => run(() => signInWith(provider))}>
             Continue with {providerNames[provider]}
           </Button>
         ))}

@@ -1,11 +1,13 @@
 import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { leavePage } from '../../lib/leave-page.ts'
 import { invitationOf, signUpRefusal } from '../../lib/sign-up-policy.ts'
+import { useFormAction } from '../../lib/use-form-action.ts'
 import { afterSignIn } from './after-sign-in.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -15,26 +17,18 @@ export function SignUpPage() {
   const { next } = route.useSearch()
   const invitationToken = invitationOf(next)
   const refusal = signUpRefusal(next)
-  const [error, setError] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
+  const { busy, error, run } = useFormAction()
 
   const signUp = async (form: FormData): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await authenticate('/sign-up/email', {
-        name: form.get('name'),
-        email: form.get('email'),
-        password: form.get('password'),
-        callbackURL: '/',
-        // Where only invited people may sign up, the token of the mailed link proves the invitation.
-        ...(invitationToken ? { invitationToken } : {}),
-      })
-      location.assign(afterSignIn(next))
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
-    }
+    await authenticate('/sign-up/email', {
+      name: form.get('name'),
+      email: form.get('email'),
+      password: form.get('password'),
+      callbackURL: '/',
+      // Where only invited people may sign up, the token of the mailed link proves the invitation.
+      ...(invitationToken ? { invitationToken } : {}),
+    })
+    await leavePage(afterSignIn(next))
   }
   const toSignIn = (
     <p className="m-0 text-sm">
@@ -52,13 +46,7 @@ export function SignUpPage() {
     )
   return (
     <AuthLayout title="Create an account">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void signUp(new FormData(event.currentTarget))
-        }}
-      >
+      <Form onSubmit={(fields) => run(() => signUp(fields))}>
         <Field label="Your name" name="name" autoComplete="name" required autoFocus />
         <Field label="Email address" name="email" type="email" autoComplete="username" required />
         <Field
@@ -74,7 +62,7 @@ export function SignUpPage() {
         <Button type="submit" look="primary" busy={busy}>
           Create account
         </Button>
-      </form>
+      </Form>
       {toSignIn}
     </AuthLayout>
   )

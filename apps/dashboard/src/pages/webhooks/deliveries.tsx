@@ -75,7 +75,7 @@ export function Deliveries(props: { organizationId: string; endpointId: string; 
                   className="ml-2"
                   busy={busy === attempt.id}
                   aria-label={`Redeliver ${attempt.event} of ${attempt.createdAt}`}
-                  onClick={() => void redeliver(attempt.id)}
+                  onClick={() => redeliver(attempt.id)}
                 >
                   Redeliver
                 </Button>
@@ -87,7 +87,7 @@ export function Deliveries(props: { organizationId: string; endpointId: string; 
       <DeliveryDialog
         organizationId={organizationId}
         attempt={shown}
-        onRedeliver={mayChange && shown ? () => void redeliver(shown.id) : undefined}
+        onRedeliver={mayChange && shown ? () => redeliver(shown.id) : undefined}
         busy={busy !== undefined}
         onClose={() => setShown(undefined)}
       />

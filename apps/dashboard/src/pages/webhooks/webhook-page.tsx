@@ -70,10 +70,10 @@ function Endpoint({ endpoint, mayChange }: { endpoint: WebhookEndpoint; mayChang
       actions={
         mayChange && (
           <>
-            <Button busy={busy === 'test'} onClick={() => void run('test', test)}>
+            <Button busy={busy === 'test'} onClick={() => run('test', test)}>
               Send a test
             </Button>
-            <Button busy={busy === 'rotate'} onClick={() => void run('rotate', rotate)}>
+            <Button busy={busy === 'rotate'} onClick={() => run('rotate', rotate)}>
               Rotate secret
             </Button>
             <Button look="danger" onClick={() => setAsksDelete(true)}>
@@ -91,7 +91,7 @@ function Endpoint({ endpoint, mayChange }: { endpoint: WebhookEndpoint; mayChang
           </p>
           {mayChange && (
             <div>
-              <Button size="small" busy={busy === 'enable'} onClick={() => void run('enable', enable)}>
+              <Button size="small" busy={busy === 'enable'} onClick={() => run('enable', enable)}>
                 Enable again
               </Button>
             </div>

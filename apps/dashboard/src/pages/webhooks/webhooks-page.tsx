@@ -35,7 +35,7 @@ export function WebhooksPage() {
       actions={newButton}
     >
       {error && <ErrorAlert error={error} />}
-      {hasNone && <NoOrganization things="Webhooks" />}
+      {hasNone && <NoOrganization subject="Webhooks" />}
       {!data && !error && !hasNone && <Skeleton />}
       {data?.length === 0 && (
         <Empty

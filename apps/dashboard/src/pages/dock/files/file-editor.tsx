@@ -5,6 +5,7 @@ import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { controlClass } from '../../../components/field.tsx'
 import { showToast } from '../../../components/toasts.tsx'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 import { type EditableText, textToSave } from './editable-text.ts'
 
 /** Edits a text. A save is refused if the file has changed since it was opened, unless the person replaces it. */
@@ -18,27 +19,15 @@ export function FileEditor(props: {
 }) {
   const { dockId, path, original } = props
   const [text, setText] = useState(original.text)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run } = useFormAction()
   const [hasConflict, setConflict] = useState(false)
   const save = async (replaces: boolean): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
     setConflict(false)
-    try {
-      if (!replaces && (await readTag(dockId, path)) !== props.tag) {
-        setConflict(true)
-        return
-      }
-      const body = new TextEncoder().encode(textToSave(text, original.lineEnd))
-      await repeatIfBroken(() => api.call('writeDockFile', { params: { id: dockId }, query: { path }, body }))
-      showToast('Saved')
-      await props.onReload()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    if (!replaces && (await readTag(dockId, path)) !== props.tag) return setConflict(true)
+    const body = new TextEncoder().encode(textToSave(text, original.lineEnd))
+    await repeatIfBroken(() => api.call('writeDockFile', { params: { id: dockId }, query: { path }, body }))
+    showToast('Saved')
+    await props.onReload()
   }
   return (
     <div className="grid gap-3">
@@ -53,7 +42,7 @@ export function FileEditor(props: {
         onKeyDown={(event) => {
           if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
-          if (!busy) void save(false)
+          if (!busy) run(() => save(false))
         }}
         className={`w-full resize-y p-3 font-mono text-xs leading-5 ${controlClass}`}
       />
@@ -63,7 +52,7 @@ export function FileEditor(props: {
             The file has changed in the Dock since you opened it. Nothing was saved.
           </p>
           <div className="flex flex-wrap gap-2">
-            <Button look="danger" busy={busy} onClick={() => void save(true)}>
+            <Button look="danger" busy={busy} onClick={() => run(() => save(true))}>
               Replace it with mine
             </Button>
             <Button busy={busy} onClick={() => void props.onReload()}>
@@ -74,7 +63,12 @@ export function FileEditor(props: {
       )}
       {error !== undefined && <ErrorAlert error={error} />}
       <div className="flex gap-2">
-        <Button look="primary" busy={busy} disabled={text === original.text} onClick={() => void save(false)}>
+        <Button
+          look="primary"
+          busy={busy}
+          disabled={text === original.text}
+          onClick={() => run(() => save(false))}
+        >
           Save
         </Button>
         <Button look="quiet" disabled={busy} onClick={props.onClose}>

@@ -3,33 +3,20 @@ import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { bareControlClass } from '../../../components/field.tsx'
+import { Form } from '../../../components/form.tsx'
+import { useFormAction } from '../../../lib/use-form-action.ts'
 
 /** A line that starts a process. */
 export function StartProcess({ dockId, onStarted }: { dockId: string; onStarted: (id: string) => void }) {
   const [command, setCommand] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
+  const { busy, error, run } = useFormAction()
   const start = async (): Promise<void> => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const { id } = await api.call('startDockProcess', { params: { id: dockId }, body: { command } })
-      setCommand('')
-      onStarted(id)
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-    }
+    const { id } = await api.call('startDockProcess', { params: { id: dockId }, body: { command } })
+    setCommand('')
+    onStarted(id)
   }
   return (
-    <form
-      className="grid gap-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void start()
-      }}
-    >
+    <Form className="grid gap-2" onSubmit={() => run(start)}>
       <div className="flex items-center gap-2">
         <input
           aria-label="Command to start"
@@ -46,6 +33,6 @@ export function StartProcess({ dockId, onStarted }: { dockId: string; onStarted:
       </div>
       <p className="m-0 text-xs text-muted">Runs in /home/user/work, and goes on when you close this page.</p>
       {error !== undefined && <ErrorAlert error={error} />}
-    </form>
+    </Form>
   )
 }

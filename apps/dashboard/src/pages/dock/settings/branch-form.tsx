@@ -6,6 +6,7 @@ import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
+import { Form } from '../../../components/form.tsx'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 
 export function BranchForm({ dock }: { dock: DockInfo }) {
@@ -18,13 +19,7 @@ export function BranchForm({ dock }: { dock: DockInfo }) {
     await navigate({ to: '/docks/$id', params: { id }, search: {} })
   }
   return (
-    <form
-      className="grid max-w-md gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(branch)
-      }}
-    >
+    <Form className="grid max-w-md gap-4" onSubmit={() => run(branch)}>
       <Field
         label="Name of the copy"
         hint="Without one, it is found by its id."
@@ -39,6 +34,6 @@ export function BranchForm({ dock }: { dock: DockInfo }) {
           {busy ? 'Capturing the disk and booting the copy…' : 'Branch'}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -7,6 +7,7 @@ import { environmentsQuery } from '../../../api/people-queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { SelectField } from '../../../components/field.tsx'
+import { Form } from '../../../components/form.tsx'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 
 const none = ''
@@ -43,7 +44,7 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
           <Button
             busy={busy}
             onClick={() =>
-              void run(
+              run(
                 () =>
                   api.call('upgradeEnvironment', { params: { ref: current.id }, body: { dockIds: [id] } }),
                 'The upgrade has begun',
@@ -55,12 +56,11 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
         </div>
       )}
       {dock.state === 'archived' && all.data && (
-        <form
+        <Form
           className="grid gap-3"
-          onSubmit={(event) => {
-            event.preventDefault()
+          onSubmit={() => {
             const body = value === none ? { noEnv: true } : { environment: value }
-            void run(() => repeatIfBroken(() => api.call('resumeDock', { params: { id }, body })))
+            run(() => repeatIfBroken(() => api.call('resumeDock', { params: { id }, body })))
           }}
         >
           <SelectField label="Environment" value={value} onChange={({ target }) => setChosen(target.value)}>
@@ -76,7 +76,7 @@ export function EnvironmentForm({ dock }: { dock: DockInfo }) {
               Resume with this Environment
             </Button>
           </div>
-        </form>
+        </Form>
       )}
       {dock.state !== 'archived' && (
         <p className="m-0 text-sm text-muted">Stop the Dock to give it another Environment.</p>

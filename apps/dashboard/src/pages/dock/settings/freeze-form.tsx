@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../../../api/client.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Field } from '../../../components/field.tsx'
+import { Form } from '../../../components/form.tsx'
 import { RefusableButton } from '../../../components/refusable-button.tsx'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 
@@ -17,11 +18,10 @@ export function FreezeForm({ dock, refusal }: { dock: DockInfo; refusal: string 
     await navigate({ to: '/templates' })
   }
   return (
-    <form
+    <Form
       className="grid max-w-md gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (refusal === undefined) void run(freeze)
+      onSubmit={() => {
+        if (refusal === undefined) run(freeze)
       }}
     >
       <Field
@@ -39,6 +39,6 @@ export function FreezeForm({ dock, refusal }: { dock: DockInfo; refusal: string 
           Freeze
         </RefusableButton>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -7,6 +7,7 @@ import { dockQuery } from '../../../api/queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
+import { Form } from '../../../components/form.tsx'
 import { TtlField } from '../../../components/ttl-field.tsx'
 import { type TtlText, ttlSecondsOf, ttlTextOf } from '../../../lib/ttl.ts'
 import { useFormAction } from '../../../lib/use-form-action.ts'
@@ -30,13 +31,7 @@ export function NameAndTimerForm({ dock }: { dock: DockInfo }) {
     setEdited({})
   }
   return (
-    <form
-      className="grid max-w-md gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(save, 'Saved')
-      }}
-    >
+    <Form className="grid max-w-md gap-4" onSubmit={() => run(save, 'Saved')}>
       <Field
         label="Name"
         value={name}
@@ -51,6 +46,6 @@ export function NameAndTimerForm({ dock }: { dock: DockInfo }) {
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -6,6 +6,7 @@ import { largestDockQuery } from '../../../api/dock-queries.ts'
 import { dockQuery } from '../../../api/queries.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
 import { Button } from '../../../components/button.tsx'
+import { Form } from '../../../components/form.tsx'
 import { SizeFields, type SizeText, sizesOf } from '../../../components/size-fields.tsx'
 import { useFormAction } from '../../../lib/use-form-action.ts'
 
@@ -34,13 +35,7 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
     setEdited(undefined)
   }
   return (
-    <form
-      className="grid max-w-2xl gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(save, 'Saved')
-      }}
-    >
+    <Form className="grid max-w-2xl gap-4" onSubmit={() => run(save, 'Saved')}>
       <SizeFields value={size} largest={largest} onChange={setEdited} disabled={!isStopped} />
       {!isStopped && <p className="m-0 text-sm text-muted">Stop the Dock to change its size.</p>}
       {error !== undefined && <ErrorAlert error={error} />}
@@ -49,6 +44,6 @@ export function SizeForm({ dock }: { dock: DockInfo }) {
           Resize
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

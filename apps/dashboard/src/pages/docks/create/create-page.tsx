@@ -60,7 +60,7 @@ export function CreatePage() {
   const body = bodyOf({ ...form, workspaceId: workspace?.id ?? '', env: envError ? '' : form.env })
   const submit = (): void => {
     if (isWrong) page.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-    else if (page.current?.reportValidity()) void run(create)
+    else if (page.current?.reportValidity()) run(create)
   }
   const create = async (): Promise<void> => {
     const { id } = await api.call('createDock', { body })
