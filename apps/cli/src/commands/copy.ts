@@ -162,7 +162,7 @@ export const cp: Command = {
     const dock = new Dock(client, info)
     let leftOut: string[]
     try {
-      leftOut = await explainStopped(client, info, () =>
+      leftOut = await explainStopped(dock, () =>
         isUpload
           ? upload(local, dock.files, remote.path, bar)
           : download(context, dock, remote.path, local, bar),

@@ -1,5 +1,5 @@
 import { Dock, type DockInfo, type DockStop } from '@dock/sdk'
-import { dockByName, findDock, listDocks, nameOf } from '../docks/find-dock.ts'
+import { dockByName, findDock, listDocks, nameOf, openDock } from '../docks/find-dock.ts'
 import { showDock } from '../docks/show-dock.ts'
 import { readSizes, readVariables, sizeFlags, variableFlag } from '../docks/sizes.ts'
 import { warnOfSshName } from '../docks/ssh-name.ts'
@@ -24,25 +24,22 @@ export const ls: Command = {
       'Listing',
       letters === '' ? listDocks(client) : client.call('listDocks', { query: { filter: letters } }),
     )
-    context.out.result(docks, () =>
-      context.out.table(
-        ['NAME', 'STATE', 'CPUS', 'MEMORY', 'DISK', 'IMAGE', 'AGE', 'ID'],
-        docks.map((dock) => [
-          dock.name ?? '–',
-          wordOf(dock.state),
-          `${dock.cpus}`,
-          formatMebibytes(dock.memoryMiB),
-          `${dock.diskGiB} GiB`,
-          dock.image,
-          formatAge(dock.createdAt),
-          dock.id,
-        ]),
-        {
-          ids: docks.map(({ id }) => id),
-          empty: 'There is no Dock here. Create one: dock create NAME',
-          colours: (text, column) => (column === 1 ? colourOfWord(text) : undefined),
-        },
-      ),
+    context.out.list(
+      docks,
+      {
+        NAME: (dock) => dock.name ?? '–',
+        STATE: (dock) => wordOf(dock.state),
+        CPUS: (dock) => `${dock.cpus}`,
+        MEMORY: (dock) => formatMebibytes(dock.memoryMiB),
+        DISK: (dock) => `${dock.diskGiB} GiB`,
+        IMAGE: (dock) => dock.image,
+        AGE: (dock) => formatAge(dock.createdAt),
+        ID: (dock) => dock.id,
+      },
+      {
+        empty: 'There is no Dock here. Create one: dock create NAME',
+        colours: (text, column) => (column === 1 ? colourOfWord(text) : undefined),
+      },
     )
   },
 }
@@ -68,14 +65,13 @@ export const stop: Command = {
   args: [dockArgument],
   flags: [{ name: 'force', about: 'also if its host does not respond: what was not saved is lost' }],
   async run(context, input) {
-    const info = await findDock(context, input.optional('DOCK'))
-    if (input.has('force')) await context.confirm(`Stop ${nameOf(info)} by force?`)
-    const dock = new Dock(await context.client(), info)
-    await context.out.wait(`Stopping ${nameOf(info)}`, dock.stop({ force: input.has('force') }))
+    const dock = await openDock(context, input.optional('DOCK'))
+    const name = nameOf(dock)
+    if (input.has('force')) await context.confirm(`Stop ${name} by force?`)
+    await context.out.wait(`Stopping ${name}`, dock.stop({ force: input.has('force') }))
     const { state } = dock.info
     context.out.result({ id: dock.id, name: dock.name, state }, () => {
-      if (!context.out.isQuiet)
-        context.out.line(`Stopped ${nameOf(info)}. Go on with: dock resume ${nameOf(info)}`)
+      if (!context.out.isQuiet) context.out.line(`Stopped ${name}. Go on with: dock resume ${name}`)
     })
   },
 }
@@ -86,11 +82,10 @@ export const resume: Command = {
   args: [dockArgument],
   flags: sizeFlags,
   async run(context, input) {
-    const info = await findDock(context, input.optional('DOCK'))
-    const dock = new Dock(await context.client(), info)
-    await context.out.wait(`Resuming ${nameOf(info)}`, dock.resume(readSizes(input)))
+    const dock = await openDock(context, input.optional('DOCK'))
+    await context.out.wait(`Resuming ${nameOf(dock)}`, dock.resume(readSizes(input)))
     context.out.result({ id: dock.id, name: dock.name, state: dock.info.state }, () => {
-      if (!context.out.isQuiet) context.out.line(`Resumed ${nameOf(info)}.`)
+      if (!context.out.isQuiet) context.out.line(`Resumed ${nameOf(dock)}.`)
     })
   },
 }
@@ -101,12 +96,12 @@ export const branch: Command = {
   args: [requiredDock, { name: 'NAME', isOptional: true }],
   flags: [...sizeFlags, variableFlag],
   async run(context, input) {
-    const source = await findDock(context, input.arg('DOCK'))
+    const source = await openDock(context, input.arg('DOCK'))
     const name = input.optional('NAME')
     warnOfSshName(context, name)
     const copy = await context.out.wait(
       `Branching ${nameOf(source)}`,
-      new Dock(await context.client(), source).branch({
+      source.branch({
         ...readSizes(input),
         ...(name === undefined ? {} : { name }),
         ...(input.list('env').length > 0 ? { env: readVariables(input, context.env) } : {}),

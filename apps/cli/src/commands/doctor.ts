@@ -95,16 +95,18 @@ export const doctor: Command = {
       await tried('ssh', () => programVersion('ssh', '-V'), 'remark'),
       await tried('rsync', () => programVersion('rsync', '--version'), 'remark'),
     ]
-    context.out.result(checks, () =>
-      context.out.table(
-        ['CHECK', 'STATE', 'DETAIL'],
-        checks.map(({ name, state, detail }) => [name, state, detail]),
-        {
-          needed: [0, 1, 2],
-          colours: (text, column) =>
-            column === 1 ? ({ good: 'green', remark: 'yellow', bad: 'red' } as const)[text] : undefined,
-        },
-      ),
+    context.out.list(
+      checks,
+      {
+        CHECK: ({ name }) => name,
+        STATE: ({ state }) => state,
+        DETAIL: ({ detail }) => detail,
+      },
+      {
+        needed: [0, 1, 2],
+        colours: (text, column) =>
+          column === 1 ? ({ good: 'green', remark: 'yellow', bad: 'red' } as const)[text] : undefined,
+      },
     )
     return checks.some(({ state }) => state === 'bad') ? exitCodes.error : exitCodes.ok
   },

@@ -1,19 +1,14 @@
 import type { Client, Environment } from '@dock/sdk'
 import { pick } from '../docks/pick.ts'
 import { readTextFile } from '../docks/sizes.ts'
-import { findOrganization } from '../docks/workspaces.ts'
+import { findOrganization, organizationFlag } from '../docks/workspaces.ts'
 import { formatAge } from '../output/formats.ts'
-import type { Argument, Command, Flag } from '../program/command.ts'
+import type { Argument, Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { UsageError } from '../program/failures.ts'
 import type { Input } from '../program/input.ts'
 import { readSecret } from '../settings/read-secret.ts'
 
-const orgFlag: Flag = {
-  name: 'org',
-  value: 'ORGANIZATION',
-  about: 'the organization; without it your first one',
-}
 const argument: Argument = { name: 'ENVIRONMENT', kind: 'environment' }
 
 const listAll = async (client: Client, input: Input): Promise<Environment[]> => {
@@ -33,23 +28,17 @@ const find = async (
 const list: Command = {
   path: ['env', 'ls'],
   summary: 'List Environments',
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const all = await listAll(await context.client(), input)
-    context.out.result(all, () =>
-      context.out.table(
-        ['NAME', 'VERSION', 'VARIABLES', 'REPOSITORIES', 'AGE', 'ID'],
-        all.map((each) => [
-          each.isDefault ? `${each.name} (default)` : each.name,
-          String(each.currentVersion),
-          String(each.varNames.length),
-          String(each.repos.length),
-          formatAge(each.createdAt),
-          each.id,
-        ]),
-        { ids: all.map(({ id }) => id) },
-      ),
-    )
+    context.out.list(all, {
+      NAME: (each) => (each.isDefault ? `${each.name} (default)` : each.name),
+      VERSION: (each) => String(each.currentVersion),
+      VARIABLES: (each) => String(each.varNames.length),
+      REPOSITORIES: (each) => String(each.repos.length),
+      AGE: (each) => formatAge(each.createdAt),
+      ID: (each) => each.id,
+    })
   },
 }
 
@@ -57,7 +46,7 @@ const show: Command = {
   path: ['env', 'show'],
   summary: 'Show an Environment; values stay secret',
   args: [argument],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const { environment } = await find(context, input)
     context.out.result(environment, () =>
@@ -78,7 +67,7 @@ const create: Command = {
   path: ['env', 'create'],
   summary: 'Make an empty Environment',
   args: [{ name: 'NAME' }],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const client = await context.client()
     const { id } = await findOrganization(client, input.text('org'))
@@ -95,7 +84,7 @@ const remove: Command = {
   path: ['env', 'rm'],
   summary: 'Delete an Environment',
   args: [argument],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const { client, environment } = await find(context, input)
     await context.confirm(`Delete the Environment ${environment.name} with its secrets?`)
@@ -113,7 +102,7 @@ const set: Command = {
     'The value is not an argument, because other programs can see arguments and your shell keeps them.',
   args: [argument, { name: 'VARIABLE' }],
   flags: [
-    orgFlag,
+    organizationFlag,
     { name: 'from-file', value: 'FILE', about: 'read the value from a file, with its line breaks' },
   ],
   async run(context, input) {
@@ -138,7 +127,7 @@ const unset: Command = {
   path: ['env', 'unset'],
   summary: 'Remove a variable',
   args: [argument, { name: 'VARIABLE' }],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const { client, environment } = await find(context, input)
     const key = input.arg('VARIABLE')

@@ -1,5 +1,4 @@
-import { Dock } from '@dock/sdk'
-import { findDock } from '../docks/find-dock.ts'
+import { openDock } from '../docks/find-dock.ts'
 import { ranges, readVariables, secondsOf, variableFlag } from '../docks/sizes.ts'
 import type { Command } from '../program/command.ts'
 import { exitCodes } from '../program/exit-codes.ts'
@@ -52,15 +51,13 @@ export const exec: Command = {
     const options = optionsOf(input, context.env)
     const isTerminal = input.has('tty')
     const pty = isTerminal ? terminalSize() : undefined
-    const info = await findDock(context, input.optional('DOCK'))
-    const client = await context.client()
-    const dock = new Dock(client, info)
+    const dock = await openDock(context, input.optional('DOCK'))
     const command = shellLine(input.rest)
-    return explainStopped(client, info, async () => {
+    return explainStopped(dock, async () => {
       if (pty)
         return withHangUp(
           () => dock.spawn(command, { ...options, pty, stdin: true }),
-          (process) => openTerminal(client, dock.id, process.id),
+          (process) => openTerminal(dock.client, dock.id, process.id),
         )
       if (input.has('detach')) {
         // Nobody reads the output of a detached process now.
@@ -69,9 +66,9 @@ export const exec: Command = {
         return exitCodes.ok
       }
       const remote = { ...options, isInput: !input.has('no-stdin') }
-      if (!context.out.isJson) return runRemote(client, info, command, remote, context.out)
+      if (!context.out.isJson) return runRemote(dock, command, remote, context.out)
       const { sinks, texts } = collectOutput()
-      const exitCode = await runRemote(client, info, command, remote, sinks)
+      const exitCode = await runRemote(dock, command, remote, sinks)
       context.out.result({ exitCode, ...texts() }, () => undefined)
       return exitCode
     })
@@ -86,10 +83,9 @@ export const shell: Command = {
   isAroundCommand: true,
   async run(context, input) {
     terminalSize()
-    const info = await findDock(context, input.optional('DOCK'))
-    const client = await context.client()
-    if (info.state === 'archived')
-      await context.out.wait(`Resuming ${info.name ?? info.id}`, new Dock(client, info).resume())
-    return explainStopped(client, info, () => openTerminal(client, info.id))
+    const dock = await openDock(context, input.optional('DOCK'))
+    if (dock.info.state === 'archived')
+      await context.out.wait(`Resuming ${dock.name ?? dock.id}`, dock.resume())
+    return explainStopped(dock, () => openTerminal(dock.client, dock.id))
   },
 }

@@ -8,20 +8,15 @@ const list: Command = {
   summary: 'List the hosts of the instance; for its admins',
   async run(context) {
     const all = await (await context.client()).call('listHosts')
-    context.out.result(all, () =>
-      context.out.table(
-        ['ID', 'STATE', 'DOCKS', 'CPUS', 'MEMORY', 'DISK', 'SEEN'],
-        all.map((each) => [
-          each.id,
-          each.state,
-          `${each.runningDocks} of ${each.maxDocks}`,
-          String(each.vcpuTotal),
-          formatBytes(each.memTotalBytes),
-          formatBytes(each.diskTotalBytes),
-          `${formatAge(each.lastHeartbeatAt)} ago`,
-        ]),
-      ),
-    )
+    context.out.list(all, {
+      ID: (each) => each.id,
+      STATE: (each) => each.state,
+      DOCKS: (each) => `${each.runningDocks} of ${each.maxDocks}`,
+      CPUS: (each) => String(each.vcpuTotal),
+      MEMORY: (each) => formatBytes(each.memTotalBytes),
+      DISK: (each) => formatBytes(each.diskTotalBytes),
+      SEEN: (each) => `${formatAge(each.lastHeartbeatAt)} ago`,
+    })
   },
 }
 

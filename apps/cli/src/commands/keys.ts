@@ -19,20 +19,14 @@ const listKeys: Command = {
   summary: 'List your API keys',
   async run(context) {
     const all = await (await context.client()).call('listApiKeys')
-    context.out.result(all, () =>
-      context.out.table(
-        ['NAME', 'BEGINS WITH', 'STATE', 'LAST USED', 'AGE', 'ID'],
-        all.map((each) => [
-          each.name,
-          each.keyPrefix,
-          stateOf(each),
-          formatAge(each.lastUsedAt),
-          formatAge(each.createdAt),
-          each.id,
-        ]),
-        { ids: all.map(({ id }) => id) },
-      ),
-    )
+    context.out.list(all, {
+      NAME: (each) => each.name,
+      'BEGINS WITH': (each) => each.keyPrefix,
+      STATE: (each) => stateOf(each),
+      'LAST USED': (each) => formatAge(each.lastUsedAt),
+      AGE: (each) => formatAge(each.createdAt),
+      ID: (each) => each.id,
+    })
   },
 }
 

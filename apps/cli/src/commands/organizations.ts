@@ -1,14 +1,9 @@
 import type { OrganizationLimitValues } from '@dock/sdk'
 import { pick } from '../docks/pick.ts'
-import { findOrganization, listWorkspaces } from '../docks/workspaces.ts'
+import { findOrganization, listWorkspaces, organizationFlag } from '../docks/workspaces.ts'
 import { formatAge, formatBytes, formatMebibytes } from '../output/formats.ts'
-import type { Argument, Command, Flag } from '../program/command.ts'
+import type { Argument, Command } from '../program/command.ts'
 
-const orgFlag: Flag = {
-  name: 'org',
-  value: 'ORGANIZATION',
-  about: 'the organization; without it your first one',
-}
 const organizationArgument: Argument = { name: 'ORGANIZATION', isOptional: true }
 
 const listOrganizations: Command = {
@@ -16,20 +11,14 @@ const listOrganizations: Command = {
   summary: 'List your organizations',
   async run(context) {
     const all = await (await context.client()).call('listOrganizations')
-    context.out.result(all, () =>
-      context.out.table(
-        ['NAME', 'SLUG', 'ROLE', 'SEATS', 'AGE', 'ID'],
-        all.map((each) => [
-          each.name,
-          each.slug,
-          each.role,
-          String(each.seats),
-          formatAge(each.createdAt),
-          each.id,
-        ]),
-        { ids: all.map(({ id }) => id) },
-      ),
-    )
+    context.out.list(all, {
+      NAME: (each) => each.name,
+      SLUG: (each) => each.slug,
+      ROLE: (each) => each.role,
+      SEATS: (each) => String(each.seats),
+      AGE: (each) => formatAge(each.createdAt),
+      ID: (each) => each.id,
+    })
   },
 }
 
@@ -41,13 +30,12 @@ const members: Command = {
     const client = await context.client()
     const { id } = await findOrganization(client, input.optional('ORGANIZATION'))
     const all = await client.call('listMembers', { params: { id } })
-    context.out.result(all, () =>
-      context.out.table(
-        ['EMAIL', 'ROLE', 'SINCE', 'ID'],
-        all.map((each) => [each.email, each.role, formatAge(each.createdAt), each.userId]),
-        { ids: all.map(({ userId }) => userId) },
-      ),
-    )
+    context.out.list(all, {
+      EMAIL: (each) => each.email,
+      ROLE: (each) => each.role,
+      SINCE: (each) => formatAge(each.createdAt),
+      ID: (each) => each.userId,
+    })
   },
 }
 
@@ -56,7 +44,7 @@ const invite: Command = {
   summary: 'Invite somebody by email',
   args: [{ name: 'EMAIL' }],
   flags: [
-    orgFlag,
+    organizationFlag,
     { name: 'role', value: 'ROLE', about: 'their role', choices: ['member', 'admin', 'owner'] },
   ],
   async run(context, input) {
@@ -126,13 +114,13 @@ const listAllWorkspaces: Command = {
   summary: 'List your workspaces',
   async run(context) {
     const all = await listWorkspaces(await context.client())
-    context.out.result(all, () =>
-      context.out.table(
-        ['NAME', 'SLUG', 'ORGANIZATION', 'AGE', 'ID'],
-        all.map((each) => [each.name, each.slug, each.organization.slug, formatAge(each.createdAt), each.id]),
-        { ids: all.map(({ id }) => id) },
-      ),
-    )
+    context.out.list(all, {
+      NAME: (each) => each.name,
+      SLUG: (each) => each.slug,
+      ORGANIZATION: (each) => each.organization.slug,
+      AGE: (each) => formatAge(each.createdAt),
+      ID: (each) => each.id,
+    })
   },
 }
 
@@ -140,7 +128,7 @@ const createWorkspace: Command = {
   path: ['workspace', 'create'],
   summary: 'Make a workspace',
   args: [{ name: 'NAME' }],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const client = await context.client()
     const { id: orgId } = await findOrganization(client, input.text('org'))

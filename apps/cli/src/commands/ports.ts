@@ -1,5 +1,4 @@
-import { Dock } from '@dock/sdk'
-import { findDock, nameOf } from '../docks/find-dock.ts'
+import { findDock, nameOf, openDock } from '../docks/find-dock.ts'
 import { formatAge } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
 import { UsageError } from '../program/failures.ts'
@@ -23,14 +22,16 @@ const listPorts: Command = {
   summary: 'List the exposed ports of a Dock',
   args: [dockArgument],
   async run(context, input) {
-    const dock = new Dock(await context.client(), await findDock(context, input.optional('DOCK')))
+    const dock = await openDock(context, input.optional('DOCK'))
     const ports = await dock.ports()
-    context.out.result(ports, () =>
-      context.out.table(
-        ['PORT', 'ADDRESS', 'AGE'],
-        ports.map(({ port, url, createdAt }) => [String(port), url ?? '–', formatAge(createdAt)]),
-        { needed: [0, 1], empty: 'No port is exposed. Expose one: dock port expose DOCK PORT' },
-      ),
+    context.out.list(
+      ports,
+      {
+        PORT: ({ port }) => String(port),
+        ADDRESS: ({ url }) => url ?? '–',
+        AGE: ({ createdAt }) => formatAge(createdAt),
+      },
+      { needed: [0, 1], empty: 'No port is exposed. Expose one: dock port expose DOCK PORT' },
     )
   },
 }
@@ -50,11 +51,10 @@ const expose: Command = {
   async run(context, input) {
     const port = portOf(input.arg('PORT'))
     const host = input.text('host')
-    const info = await findDock(context, input.arg('DOCK'))
-    const dock = new Dock(await context.client(), info)
-    const entry = await explainStopped(dock.client, info, () => dock.port(port))
+    const dock = await openDock(context, input.arg('DOCK'))
+    const entry = await explainStopped(dock, () => dock.port(port))
     if (host === 'local' || host === 'public')
-      await dock.client.call('changePort', { params: { id: info.id, port }, body: { host } })
+      await dock.client.call('changePort', { params: { id: dock.id, port }, body: { host } })
     context.out.result(entry, () => context.out.line(entry.url ?? `Port ${port} is exposed.`))
   },
 }
@@ -65,7 +65,7 @@ const close: Command = {
   args: [requiredDock, portArgument],
   async run(context, input) {
     const port = portOf(input.arg('PORT'))
-    const dock = new Dock(await context.client(), await findDock(context, input.arg('DOCK')))
+    const dock = await openDock(context, input.arg('DOCK'))
     await dock.closePort(port)
     context.out.result({ port, closed: true }, () => context.out.note(`Port ${port} is no longer exposed.`))
   },
@@ -114,8 +114,7 @@ const open: Command = {
     let address: string
     if (input.optional('DOCK') === undefined) address = (await client.call('readConfig')).appUrl
     else {
-      const info = await findDock(context, input.optional('DOCK'))
-      const dock = new Dock(client, info)
+      const dock = await openDock(context, input.optional('DOCK'))
       const ports = await dock.ports()
       const wanted = port === undefined ? ports[0]?.port : portOf(port)
       if (wanted === undefined) throw new UsageError('No port is exposed. Name one: dock open DOCK PORT')
@@ -123,9 +122,9 @@ const open: Command = {
       if (!entry) {
         // The address is public. Nobody should get one by looking.
         await context.confirm(
-          `Port ${wanted} is not exposed. Expose it at a public address, as "dock port expose ${nameOf(info)} ${wanted}" does?`,
+          `Port ${wanted} is not exposed. Expose it at a public address, as "dock port expose ${nameOf(dock)} ${wanted}" does?`,
         )
-        entry = await explainStopped(client, info, () => dock.port(wanted))
+        entry = await explainStopped(dock, () => dock.port(wanted))
       }
       address = entry.url ?? ''
     }

@@ -1,5 +1,5 @@
-import { Dock, type DockProcess, type DockSample } from '@dock/sdk'
-import { findDock, nameOf } from '../docks/find-dock.ts'
+import type { DockProcess, DockSample } from '@dock/sdk'
+import { findDock, nameOf, openDock } from '../docks/find-dock.ts'
 import { pick } from '../docks/pick.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import { writeTo } from '../output/write-to.ts'
@@ -22,9 +22,8 @@ export const ps: Command = {
   args: [dockArgument],
   flags: [{ name: 'kill', value: 'PROCESS', about: 'end this process with all that it started' }],
   async run(context, input) {
-    const info = await findDock(context, input.optional('DOCK'))
-    const dock = new Dock(await context.client(), info)
-    const processes = await explainStopped(dock.client, info, () => dock.processes.list())
+    const dock = await openDock(context, input.optional('DOCK'))
+    const processes = await explainStopped(dock, () => dock.processes.list())
     const wanted = input.text('kill')
     if (wanted !== undefined) {
       const { id } = pick('process', processes, wanted, () => [])
@@ -32,18 +31,16 @@ export const ps: Command = {
       context.out.result({ id, killed: true }, () => context.out.note(`Ended ${id}.`))
       return
     }
-    context.out.result(processes, () =>
-      context.out.table(
-        ['ID', 'STATE', 'STARTED', 'OUTPUT', 'COMMAND'],
-        processes.map((each) => [
-          each.id,
-          stateOf(each),
-          `${formatAge(each.startedAt)} ago`,
-          formatBytes(each.stdout.endOffset + (each.stderr?.endOffset ?? 0)),
-          each.command,
-        ]),
-        { empty: 'No process runs, and none has ended lately.', text: [4] },
-      ),
+    context.out.list(
+      processes,
+      {
+        ID: (each) => each.id,
+        STATE: (each) => stateOf(each),
+        STARTED: (each) => `${formatAge(each.startedAt)} ago`,
+        OUTPUT: (each) => formatBytes(each.stdout.endOffset + (each.stderr?.endOffset ?? 0)),
+        COMMAND: (each) => each.command,
+      },
+      { empty: 'No process runs, and none has ended lately.', text: [4] },
     )
   },
 }
@@ -60,12 +57,11 @@ export const logs: Command = {
     { name: 'stdout', about: 'only standard output' },
   ],
   async run(context, input) {
-    const info = await findDock(context, input.arg('DOCK'))
-    const dock = new Dock(await context.client(), info)
-    const processes = await explainStopped(dock.client, info, () => dock.processes.list())
+    const dock = await openDock(context, input.arg('DOCK'))
+    const processes = await explainStopped(dock, () => dock.processes.list())
     const wanted = input.optional('PROCESS')
     const found = wanted === undefined ? processes.at(-1) : pick('process', processes, wanted, () => [])
-    if (!found) throw notFound(`${nameOf(info)} has no process with output.`)
+    if (!found) throw notFound(`${nameOf(dock)} has no process with output.`)
     const process = dock.processes.attach(found.id, { offset: input.integer('offset') })
     const { sinks, texts } = collectOutput()
     const names = (['stdout', 'stderr'] as const).filter(

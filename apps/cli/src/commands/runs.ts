@@ -50,22 +50,19 @@ const list: Command = {
       ...(repo === undefined ? {} : { repo }),
       limit: input.integer('limit') ?? listed,
     })
-    context.out.result(runs, () =>
-      context.out.table(
-        ['ISSUE', 'STATE', 'AGENT', 'PULL REQUEST', 'AGE', 'ID'],
-        runs.map((run) => [
-          issueOf(run),
-          run.state,
-          run.agent,
-          run.prNumber === null ? '–' : `#${run.prNumber}`,
-          formatAge(run.createdAt),
-          run.id,
-        ]),
-        {
-          ids: runs.map(({ id }) => id),
-          empty: 'There is no Run. Start one: dock run start OWNER/NAME ISSUE',
-        },
-      ),
+    context.out.list(
+      runs,
+      {
+        ISSUE: (run) => issueOf(run),
+        STATE: (run) => run.state,
+        AGENT: (run) => run.agent,
+        'PULL REQUEST': (run) => (run.prNumber === null ? '–' : `#${run.prNumber}`),
+        AGE: (run) => formatAge(run.createdAt),
+        ID: (run) => run.id,
+      },
+      {
+        empty: 'There is no Run. Start one: dock run start OWNER/NAME ISSUE',
+      },
     )
   },
 }

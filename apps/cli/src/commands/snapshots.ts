@@ -3,9 +3,9 @@ import { createWriteStream } from 'node:fs'
 import { lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Client } from '@dock/sdk'
+import { type Client, Snapshots } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
-import { findSnapshot, snapshotsOf } from '../docks/find-snapshot.ts'
+import { findSnapshot } from '../docks/find-snapshot.ts'
 import { absoluteInDock } from '../docks/place.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import type { Argument, Command } from '../program/command.ts'
@@ -23,18 +23,19 @@ const list: Command = {
   args: [dockArgument],
   async run(context, input) {
     const dock = await findDock(context, input.optional('DOCK'))
-    const snapshots = await context.out.wait('Listing', snapshotsOf(await context.client(), dock.id))
-    context.out.result(snapshots, () =>
-      context.out.table(
-        ['ID', 'STATE', 'SIZE', 'AGE'],
-        snapshots.map((each) => [
-          each.id,
-          each.status,
-          formatBytes(each.sizeBytes),
-          formatAge(each.createdAt),
-        ]),
-        { empty: 'There is no Snapshot. A stop makes one.' },
-      ),
+    const snapshots = await context.out.wait(
+      'Listing',
+      new Snapshots(await context.client()).list({ dockId: dock.id }),
+    )
+    context.out.list(
+      snapshots,
+      {
+        ID: (each) => each.id,
+        STATE: (each) => each.status,
+        SIZE: (each) => formatBytes(each.sizeBytes),
+        AGE: (each) => formatAge(each.createdAt),
+      },
+      { empty: 'There is no Snapshot. A stop makes one.' },
     )
   },
 }

@@ -25,19 +25,17 @@ const list: Command = {
   summary: 'List your SSH keys',
   async run(context) {
     const all = await listProvedKeys(await context.client())
-    context.out.result(all, () =>
-      context.out.table(
-        ['NAME', 'FINGERPRINT', 'PROVED', 'LAST USED', 'AGE', 'ID'],
-        all.map((each) => [
-          each.name,
-          each.fingerprint,
-          each.provedAt === null ? 'no' : 'yes',
-          formatAge(each.lastUsedAt),
-          formatAge(each.createdAt),
-          each.id,
-        ]),
-        { ids: all.map(({ id }) => id), empty: 'You have no SSH key here. Add one: dock ssh-key add' },
-      ),
+    context.out.list(
+      all,
+      {
+        NAME: (each) => each.name,
+        FINGERPRINT: (each) => each.fingerprint,
+        PROVED: (each) => (each.provedAt === null ? 'no' : 'yes'),
+        'LAST USED': (each) => formatAge(each.lastUsedAt),
+        AGE: (each) => formatAge(each.createdAt),
+        ID: (each) => each.id,
+      },
+      { empty: 'You have no SSH key here. Add one: dock ssh-key add' },
     )
   },
 }

@@ -40,7 +40,7 @@ const upload = async (job: Job): Promise<Done> => {
   const skipped: string[] = []
   const [here, there] = await Promise.all([
     listLocal(local, { excluded, onUnnamed: (name) => skipped.push(name) }),
-    listRemote(dock.client, dock.info, remote, { excluded, onUnnamed: ignore }, true),
+    listRemote(dock, remote, { excluded, onUnnamed: ignore }, true),
   ])
   const copied = changedPaths(here, there)
   const folders = [...new Set(copied.map((path) => dirname(join(remote, path))))]
@@ -48,7 +48,7 @@ const upload = async (job: Job): Promise<Done> => {
   await forEach(folders, (folder) => dock.files.mkdir(folder))
   await forEach(copied, (path) => dock.files.upload(join(local, path), join(remote, path)))
   const times = copied.map((path) => [join(remote, path), here.get(path)!.modified] as const)
-  if (!(await setRemoteTimes(dock.client, dock.info, times)))
+  if (!(await setRemoteTimes(dock, times)))
     context.out.warn('The times of the files in the Dock could not be set: a quick edit may not be noticed.')
   const deleted = isDeleting ? [...there.keys()].filter((path) => !here.has(path)) : []
   await forEach(deleted, (path) => dock.files.delete(join(remote, path)))
@@ -74,7 +74,7 @@ const download = async (job: Job): Promise<Done> => {
   const { dock, local, remote, excluded, isDeleting } = job
   const skipped: string[] = []
   const listing = { excluded, onUnnamed: (name: string) => skipped.push(name) }
-  const there = await listRemote(dock.client, dock.info, remote, listing, false)
+  const there = await listRemote(dock, remote, listing, false)
   await mkdir(local, { recursive: true })
   const here = await listLocal(local, { excluded, onUnnamed: ignore })
   const copied = changedPaths(there, here)
@@ -172,7 +172,7 @@ export const sync: Command = {
       isDeleting,
     }
     const once = async (): Promise<Done> => {
-      const done = await explainStopped(client, info, () =>
+      const done = await explainStopped(job.dock, () =>
         context.out.wait('Comparing and copying', isUpload ? upload(job) : download(job)),
       )
       warnOfSkipped(context, done)

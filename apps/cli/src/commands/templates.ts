@@ -9,18 +9,20 @@ const list: Command = {
   summary: 'List Templates',
   async run(context) {
     const templates = await (await context.client()).call('listTemplates')
-    context.out.result(templates, () =>
-      context.out.table(
-        ['NAME', 'STATE', 'SIZE', 'AGE', 'ID'],
-        templates.map((each) => [
-          each.name,
-          each.status,
-          formatBytes(each.sizeBytes),
-          formatAge(each.updatedAt),
-          each.id,
-        ]),
-        { empty: 'There is no Template. Make one: dock template create DOCK NAME' },
-      ),
+    context.out.list(
+      templates,
+      {
+        NAME: (each) => each.name,
+        STATE: (each) => each.status,
+        SIZE: (each) => formatBytes(each.sizeBytes),
+        AGE: (each) => formatAge(each.updatedAt),
+        ID: (each) => each.id,
+      },
+      {
+        // A Template is used by its name.
+        ids: templates.map(({ name }) => name),
+        empty: 'There is no Template. Make one: dock template create DOCK NAME',
+      },
     )
   },
 }

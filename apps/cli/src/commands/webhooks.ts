@@ -1,17 +1,11 @@
 import { pick } from '../docks/pick.ts'
-import { findOrganization } from '../docks/workspaces.ts'
+import { findOrganization, organizationFlag } from '../docks/workspaces.ts'
 import { formatAge } from '../output/formats.ts'
-import type { Command, Flag } from '../program/command.ts'
+import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { exitCodes } from '../program/exit-codes.ts'
 import type { Input } from '../program/input.ts'
 import { webAddress } from '../settings/open-page.ts'
-
-const orgFlag: Flag = {
-  name: 'org',
-  value: 'ORGANIZATION',
-  about: 'the organization; without it your first one',
-}
 
 const listAll = async (context: Context, input: Input) => {
   const client = await context.client()
@@ -23,21 +17,19 @@ const listAll = async (context: Context, input: Input) => {
 const list: Command = {
   path: ['webhook', 'ls'],
   summary: 'List webhook endpoints',
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const { endpoints } = await listAll(context, input)
-    context.out.result(endpoints, () =>
-      context.out.table(
-        ['NAME', 'ADDRESS', 'EVENTS', 'STATE', 'ID'],
-        endpoints.map((each) => [
-          each.name,
-          each.url,
-          each.events.join(' '),
-          each.disabled ? 'disabled' : 'enabled',
-          each.id,
-        ]),
-        { ids: endpoints.map(({ id }) => id), empty: 'There is no webhook endpoint.', text: [1, 2] },
-      ),
+    context.out.list(
+      endpoints,
+      {
+        NAME: (each) => each.name,
+        ADDRESS: (each) => each.url,
+        EVENTS: (each) => each.events.join(' '),
+        STATE: (each) => (each.disabled ? 'disabled' : 'enabled'),
+        ID: (each) => each.id,
+      },
+      { empty: 'There is no webhook endpoint.', text: [1, 2] },
     )
   },
 }
@@ -46,23 +38,21 @@ const deliveries: Command = {
   path: ['webhook', 'deliveries'],
   summary: 'List what was sent to a webhook endpoint',
   args: [{ name: 'WEBHOOK' }],
-  flags: [orgFlag],
+  flags: [organizationFlag],
   async run(context, input) {
     const { client, query, endpoints } = await listAll(context, input)
     const { id } = pick('webhook', endpoints, input.arg('WEBHOOK'), ({ name, url }) => [name, url])
     const all = await client.call('listDeliveryAttempts', { params: { id }, query })
-    context.out.result(all, () =>
-      context.out.table(
-        ['EVENT', 'STATUS', 'ERROR', 'AGE', 'ID'],
-        all.map((each) => [
-          each.event,
-          String(each.status ?? '–'),
-          each.error ?? '',
-          formatAge(each.createdAt),
-          each.id,
-        ]),
-        { ids: all.map((each) => each.id), empty: 'Nothing was sent yet.', text: [2] },
-      ),
+    context.out.list(
+      all,
+      {
+        EVENT: (each) => each.event,
+        STATUS: (each) => String(each.status ?? '–'),
+        ERROR: (each) => each.error ?? '',
+        AGE: (each) => formatAge(each.createdAt),
+        ID: (each) => each.id,
+      },
+      { empty: 'Nothing was sent yet.', text: [2] },
     )
   },
 }

@@ -1,5 +1,5 @@
 /** Finds the Dock that an argument, or the file `.dock`, names. */
-import type { Client, DockInfo } from '@dock/sdk'
+import { type Client, Dock, type DockInfo } from '@dock/sdk'
 import type { Context } from '../program/context.ts'
 import { UsageError } from '../program/failures.ts'
 import { readDockFile } from '../settings/dock-file.ts'
@@ -29,6 +29,12 @@ export async function findDock(context: Context, text: string | undefined): Prom
       'Name a Dock, or write its name into the file .dock of this folder: dock create NAME --here',
     )
   return dockByName(await context.client(), name)
+}
+
+/** Returns a handle of the Dock that `findDock` returns. */
+export async function openDock(context: Context, text: string | undefined): Promise<Dock> {
+  const info = await findDock(context, text)
+  return new Dock(await context.client(), info)
 }
 
 /** Returns how to name a Dock in a command that the user may copy. */

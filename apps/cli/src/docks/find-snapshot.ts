@@ -1,29 +1,9 @@
 /** Finds the Snapshot that an argument names. */
-import { type Client, hasCode, type Snapshot } from '@dock/sdk'
+import { type Client, hasCode, Snapshots } from '@dock/sdk'
 import { cleanText } from '../output/clean-text.ts'
 import { notFound, UsageError } from '../program/failures.ts'
 import { dockByName, nameOf } from './find-dock.ts'
 import { isId } from './pick.ts'
-
-type Page = { snapshots: Snapshot[]; nextCursor: string | null }
-
-const allPages = async (read: (cursor: string | undefined) => Promise<Page>): Promise<Snapshot[]> => {
-  const all: Snapshot[] = []
-  let cursor: string | undefined
-  do {
-    const page = await read(cursor)
-    all.push(...page.snapshots)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return all
-}
-
-/** Returns all Snapshots of a Dock, newest first. */
-export function snapshotsOf(client: Client, dockId: string): Promise<Snapshot[]> {
-  return allPages((cursor) =>
-    client.call('listDockSnapshots', { params: { id: dockId }, query: { limit: 100, cursor } }),
-  )
-}
 
 const latestOf = async (client: Client, dock: { id: string; name: string | null }): Promise<string> => {
   const latest = await client.call('readLatestSnapshot', { params: { id: dock.id } })
@@ -34,7 +14,7 @@ const latestOf = async (client: Client, dock: { id: string; name: string | null 
 const isMissing = (error: unknown): boolean => hasCode(error, 'dock_not_found') || hasCode(error, 'not_found')
 
 const byBeginning = async (client: Client, text: string): Promise<string> => {
-  const all = await allPages((cursor) => client.call('listSnapshots', { query: { limit: 100, cursor } }))
+  const all = await new Snapshots(client).list()
   const found = all.filter(({ id }) => id.startsWith(text.toLowerCase()))
   const [first, other] = found
   if (other)

@@ -1,8 +1,15 @@
 /** Organizations and workspaces of the caller, by name. */
 import type { Client, Organization, Workspace } from '@dock/sdk'
+import type { Flag } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { notFound } from '../program/failures.ts'
 import { isId, pick } from './pick.ts'
+
+export const organizationFlag: Flag = {
+  name: 'org',
+  value: 'ORGANIZATION',
+  about: 'the organization; without it your first one',
+}
 
 export type WorkspaceOfOrganization = Workspace & { organization: Organization }
 

@@ -14,6 +14,14 @@ export type OutputOptions = {
   isQuiet: boolean
 }
 
+export type TableOptions = {
+  /** What quiet mode prints. Default: the first column. */
+  ids?: readonly string[]
+  /** Said instead of a table without rows. */
+  empty?: string
+  colours?: Colours
+} & Fit
+
 export type Transfer = { add(bytes: number): void; setTotal(total: number): void; end(): void }
 
 export class Output {
@@ -46,16 +54,29 @@ export class Output {
     this.stdout.write(`${cleanText(text)}\n`)
   }
 
+  /**
+   * Prints a list as the result: a row for each item, with a column for each heading. In quiet mode, prints the column
+   * `ID`, or the first one.
+   */
+  list<Item>(
+    items: readonly Item[],
+    columns: Readonly<Record<string, (item: Item) => string>>,
+    options: TableOptions = {},
+  ): void {
+    const rows = items.map((item) => Object.values(columns).map((textOf) => textOf(item)))
+    this.result(items, () =>
+      this.table(Object.keys(columns), rows, {
+        ...(columns.ID ? { ids: items.map(columns.ID) } : {}),
+        ...options,
+      }),
+    )
+  }
+
   /** Prints a table. In quiet mode, prints the ids alone. */
   table(
     headings: readonly string[],
     rows: readonly (readonly string[])[],
-    {
-      ids,
-      empty,
-      colours,
-      ...fit
-    }: { ids?: readonly string[]; empty?: string; colours?: Colours } & Fit = {},
+    { ids, empty, colours, ...fit }: TableOptions = {},
   ): void {
     if (this.isQuiet) {
       for (const id of ids ?? rows.map((row) => row[0] ?? '')) this.line(id)

@@ -1,10 +1,10 @@
 /** Says what to do about a Dock that is not running. */
-import { type Client, ConflictError, type DockInfo, hasCode } from '@dock/sdk'
+import { ConflictError, type Dock, hasCode } from '@dock/sdk'
 import { nameOf } from '../docks/find-dock.ts'
 import { wordOf } from '../docks/words.ts'
 
 /** Does the work. If it fails because the Dock does not run, the error names the command that helps. */
-export async function explainStopped<T>(client: Client, info: DockInfo, work: () => Promise<T>): Promise<T> {
+export async function explainStopped<T>({ client, info }: Dock, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The files of a folder here and in a Dock, for comparing them. */
 import { isUtf8 } from 'node:buffer'
 import { stat } from 'node:fs/promises'
-import type { Client, DockInfo } from '@dock/sdk'
+import type { Dock } from '@dock/sdk'
 import { LocalError, notFound } from '../program/failures.ts'
 import { localEntries } from './local-entries.ts'
 import { runRemote } from './run-remote.ts'
@@ -49,8 +49,7 @@ const missingCode = 44
  * would remove files that are there. A folder that is missing is empty if it `mayBeMissing`.
  */
 export async function listRemote(
-  client: Client,
-  info: DockInfo,
+  dock: Dock,
   folder: string,
   { excluded, onUnnamed }: Listing,
   mayBeMissing: boolean,
@@ -74,7 +73,7 @@ export async function listRemote(
     },
   }
   const command = `[ -d ${shellWord(folder)} ] || exit ${missingCode}; ${find}`
-  const code = await runRemote(client, info, command, { isInput: false }, { stdout, stderr })
+  const code = await runRemote(dock, command, { isInput: false }, { stdout, stderr })
   if (code === missingCode && mayBeMissing) return new Map()
   if (code === missingCode) throw notFound(`There is no folder ${folder} in the Dock.`)
   if (code !== 0)
@@ -117,8 +116,7 @@ const commandBytesMax = 32 * 1024
  * Returns false if one was not changed.
  */
 export async function setRemoteTimes(
-  client: Client,
-  info: DockInfo,
+  dock: Dock,
   times: readonly (readonly [place: string, modified: number])[],
 ): Promise<boolean> {
   const batches: string[] = []
@@ -132,7 +130,7 @@ export async function setRemoteTimes(
   const silent = { write: () => true }
   for (const batch of batches) {
     const sinks = { stdout: silent, stderr: silent }
-    if ((await runRemote(client, info, batch, { isInput: false }, sinks)) !== 0) return false
+    if ((await runRemote(dock, batch, { isInput: false }, sinks)) !== 0) return false
   }
   return true
 }

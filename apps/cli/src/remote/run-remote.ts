@@ -1,5 +1,5 @@
 /** Runs a command in a Dock as if it ran here: input, both outputs, signals and the exit code. */
-import { type Client, Dock, type DockInfo, type OutputName, type Process } from '@dock/sdk'
+import type { Dock, OutputName, Process } from '@dock/sdk'
 import type { Sink } from '../output/sink.ts'
 import { writeTo } from '../output/write-to.ts'
 import { brokenPipeExitCode, isBrokenPipe } from '../program/broken-pipe.ts'
@@ -61,13 +61,11 @@ const untilReceived = async (
 
 /** Runs the command to its end and returns its exit code. */
 export async function runRemote(
-  client: Client,
-  info: DockInfo,
+  dock: Dock,
   command: string,
   { isInput, env, cwd, timeoutSeconds }: RemoteOptions,
   sinks: Sinks,
 ): Promise<number> {
-  const dock = new Dock(client, info)
   const process = await dock.spawn(command, { stdin: isInput, env, cwd, timeoutSeconds })
   const stopPassing = passSignals(process)
   const ending = new AbortController()
@@ -77,7 +75,7 @@ export async function runRemote(
   stdout.on('error', breakOff)
   try {
     const received: Received = { stdout: 0, stderr: 0, lastAt: Date.now() }
-    const input = isInput ? sendInput(client, { id: info.id, pid: process.id }, signal) : undefined
+    const input = isInput ? sendInput(dock.client, { id: dock.id, pid: process.id }, signal) : undefined
     const copies = Promise.all(
       (['stdout', 'stderr'] as const).map((name) => copy(process, name, sinks, received, signal)),
     )
