@@ -11,3 +11,6 @@ export type CallResult<N extends RouteName> = RouteTypes[N]['response']
 /** The options may be omitted if the route needs none. */
 export type CallArguments<N extends RouteName> =
   Record<never, never> extends CallOptions<N> ? [options?: CallOptions<N>] : [options: CallOptions<N>]
+
+/** What the body of a route takes. */
+export type BodyOf<N extends RouteName> = NonNullable<CallOptions<N>['body']>

@@ -5,9 +5,8 @@ import type { Client } from './client.ts'
 import { bodyOf, type FileData } from './file-data.ts'
 import type { FileEntry } from './generated/route-types.ts'
 import { type ReadOptions, readFile } from './read-file.ts'
+import type { Abortable } from './request-options.ts'
 import { type FileWatchOptions, type WatchedChange, watchFiles } from './watch-files.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 const workFolder = '/home/user/work'
 

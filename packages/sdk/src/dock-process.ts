@@ -1,6 +1,8 @@
 /** A process in a Dock that outlives the connection. */
+
+import type { BodyOf } from './call-types.ts'
 import type { Client } from './client.ts'
-import type { DockProcess, RouteTypes } from './generated/route-types.ts'
+import type { DockProcess } from './generated/route-types.ts'
 import { ProcessInput } from './process-input.ts'
 import {
   type OutputChunk,
@@ -10,9 +12,10 @@ import {
   readBothOutputs,
   readOutput,
 } from './process-output.ts'
+import type { Abortable } from './request-options.ts'
 import { untilReached } from './until-reached.ts'
 
-type SignalBody = NonNullable<RouteTypes['signalDockProcess']['request']['body']>
+type SignalBody = BodyOf<'signalDockProcess'>
 
 /** A name of a signal without `SIG`. */
 export type SignalName = SignalBody['signal']
@@ -81,7 +84,7 @@ export class Process {
   }
 
   /** Reads state, exit code and offsets. */
-  info({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<DockProcess> {
+  info({ signal }: Abortable = {}): Promise<DockProcess> {
     return this.#client.call('readDockProcess', { params: this.#params, signal })
   }
 
@@ -101,7 +104,7 @@ export class Process {
   /** Sends a signal to the process's group; `target` changes that. A process that has ended is no error. */
   async kill(
     name: SignalName = 'TERM',
-    { target, signal }: { target?: SignalBody['target']; signal?: AbortSignal | undefined } = {},
+    { target, signal }: Abortable & { target?: SignalBody['target'] } = {},
   ): Promise<void> {
     await this.#client.call('signalDockProcess', {
       params: this.#params,

@@ -1,15 +1,13 @@
 /** The processes of a Dock that outlive the program which started them. */
+
+import type { BodyOf } from './call-types.ts'
 import type { Client } from './client.ts'
 import { absolutePath } from './dock-files.ts'
 import { type AttachOptions, Process } from './dock-process.ts'
-import type { DockProcess, RouteTypes } from './generated/route-types.ts'
+import type { DockProcess } from './generated/route-types.ts'
+import type { Abortable } from './request-options.ts'
 
-type Abortable = { signal?: AbortSignal | undefined }
-
-export type SpawnOptions = Omit<
-  NonNullable<RouteTypes['startDockProcess']['request']['body']>,
-  'command' | 'argv'
-> &
+export type SpawnOptions = Omit<BodyOf<'startDockProcess'>, 'command' | 'argv'> &
   Abortable & { idempotencyKey?: string | undefined }
 
 export class DockProcesses {

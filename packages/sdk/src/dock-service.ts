@@ -3,10 +3,9 @@ import type { Client } from './client.ts'
 import { type ConnectOptions, clientOf } from './connect.ts'
 import { type CreateOptions, Dock } from './dock.ts'
 import { Environments } from './environments.ts'
+import type { Abortable } from './request-options.ts'
 import { Snapshots } from './snapshots.ts'
 import { Templates } from './templates.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 export class DockService {
   /** Calls any route of the service: `client.call('readMe')`. */

@@ -1,39 +1,31 @@
 /** A Dock: an isolated Linux machine that keeps its disk when it is stopped. */
+import type { BodyOf } from './call-types.ts'
 import type { Client } from './client.ts'
 import { type ConnectOptions, clientOf, firstWorkspace } from './connect.ts'
 import { DockError, hasCode, NotFoundError } from './dock-error.ts'
 import { absolutePath, DockFiles } from './dock-files.ts'
 import type { Process } from './dock-process.ts'
 import { DockProcesses, type SpawnOptions } from './dock-processes.ts'
-import type {
-  Dock as DockInfo,
-  DockStop,
-  ExecResult,
-  PortEntry,
-  RouteTypes,
-  Snapshot,
-} from './generated/route-types.ts'
+import type { Dock as DockInfo, DockStop, ExecResult, PortEntry, Snapshot } from './generated/route-types.ts'
+import type { Abortable } from './request-options.ts'
 import { shellWords } from './shell-words.ts'
 import { Snapshots } from './snapshots.ts'
 import { untilCompleted } from './until-completed.ts'
 import { untilState } from './until-state.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
-type Body<N extends keyof RouteTypes> = NonNullable<RouteTypes[N]['request']['body']>
 
 export type DisposeOptions = {
   /** What the end of `await using` does. Default: `stop`, which keeps the disk. */
   onDispose?: 'stop' | 'delete' | 'keep' | undefined
 }
 /** Without `workspaceId`, the Dock is made in the first workspace of your first organization. */
-export type CreateOptions = Omit<Body<'createDock'>, 'workspaceId'> & {
+export type CreateOptions = Omit<BodyOf<'createDock'>, 'workspaceId'> & {
   workspaceId?: string | undefined
 } & Abortable &
   DisposeOptions & { idempotencyKey?: string | undefined }
-export type BranchOptions = Body<'branchDock'> &
+export type BranchOptions = BodyOf<'branchDock'> &
   Abortable &
   DisposeOptions & { idempotencyKey?: string | undefined }
-export type ExecOptions = Omit<Body<'execInDock'>, 'command'> &
+export type ExecOptions = Omit<BodyOf<'execInDock'>, 'command'> &
   Abortable & { idempotencyKey?: string | undefined }
 
 const keyHeader = (key: string | undefined): Record<string, string> =>
@@ -129,7 +121,7 @@ export class Dock implements AsyncDisposable {
   }
 
   /** Renames the Dock, sets its auto-stop timer, or resizes it while it is stopped. */
-  async update({ signal, ...body }: Body<'updateDock'> & Abortable): Promise<DockInfo> {
+  async update({ signal, ...body }: BodyOf<'updateDock'> & Abortable): Promise<DockInfo> {
     this.#info = await this.client.call('updateDock', { params: { id: this.id }, body, signal })
     return this.#info
   }
@@ -185,7 +177,7 @@ export class Dock implements AsyncDisposable {
   }
 
   /** Boots the stopped Dock and returns when it is ready. */
-  async resume({ signal, ...body }: Body<'resumeDock'> & Abortable = {}): Promise<void> {
+  async resume({ signal, ...body }: BodyOf<'resumeDock'> & Abortable = {}): Promise<void> {
     await this.client.call('resumeDock', { params: { id: this.id }, body, signal })
     await untilState(this, ['ready', 'idle', 'running'], ['provisioning', 'provisioned', 'cloning'], signal)
   }

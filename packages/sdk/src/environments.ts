@@ -1,11 +1,10 @@
 /** Environments: variables, files and repositories that Docks start with. `ref` is a name or an id. */
+
+import type { BodyOf } from './call-types.ts'
 import type { Client } from './client.ts'
 import { firstOrganization } from './connect.ts'
-import type { Environment, RouteTypes } from './generated/route-types.ts'
-
-/** Default: your first organization. */
-type OfOrganization = { signal?: AbortSignal | undefined; organizationId?: string | undefined }
-type Body<N extends keyof RouteTypes> = NonNullable<RouteTypes[N]['request']['body']>
+import type { Environment } from './generated/route-types.ts'
+import type { OfOrganization } from './request-options.ts'
 
 export class Environments {
   readonly #client: Client
@@ -21,7 +20,7 @@ export class Environments {
   /** Creates an Environment; it starts empty. */
   async create(
     name: string,
-    { secretsAccess, ...options }: OfOrganization & Pick<Body<'createEnvironment'>, 'secretsAccess'> = {},
+    { secretsAccess, ...options }: OfOrganization & Pick<BodyOf<'createEnvironment'>, 'secretsAccess'> = {},
   ): Promise<Environment> {
     const body = { ...(await this.#query(options)), name, secretsAccess }
     return this.#client.call('createEnvironment', { body, signal: options.signal })
@@ -33,7 +32,7 @@ export class Environments {
 
   async update(
     ref: string,
-    change: Body<'updateEnvironment'>,
+    change: BodyOf<'updateEnvironment'>,
     options: OfOrganization = {},
   ): Promise<Environment> {
     return this.#client.call('updateEnvironment', { ...(await this.#named(ref, options)), body: change })

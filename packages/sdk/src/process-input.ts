@@ -2,6 +2,7 @@
 import type { Client } from './client.ts'
 import { DockError, hasCode } from './dock-error.ts'
 import type { ProcessPlace } from './process-output.ts'
+import type { Abortable } from './request-options.ts'
 import { isPassing, untilReached } from './until-reached.ts'
 
 /** What can be sent as input. */
@@ -46,7 +47,7 @@ export class ProcessInput {
    * Sends the data after everything that was written before. Resolves when the service has taken it, which waits for the
    * process if that does not read. Concurrent writes are sent whole, in the order of the calls.
    */
-  write(data: InputData, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  write(data: InputData, { signal }: Abortable = {}): Promise<void> {
     return this.#inTurn(async () => {
       let at: number | null = null
       for await (const piece of piecesOf(data)) {
@@ -58,7 +59,7 @@ export class ProcessInput {
   }
 
   /** Ends the input once everything was written. */
-  close({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  close({ signal }: Abortable = {}): Promise<void> {
     return this.#inTurn(async () => {
       const { ...params } = this.#params
       await untilReached(signal, () => this.#client.call('closeDockProcessInput', { params, signal }))

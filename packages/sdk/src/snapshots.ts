@@ -3,9 +3,8 @@ import { allPages } from './all-pages.ts'
 import { bodyChunks } from './body-chunks.ts'
 import type { Client } from './client.ts'
 import type { Snapshot, SnapshotTree } from './generated/route-types.ts'
+import type { Abortable } from './request-options.ts'
 import { untilCompleted } from './until-completed.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 export class Snapshots {
   readonly #client: Client

@@ -2,11 +2,8 @@
 import type { Client } from './client.ts'
 import { firstOrganization } from './connect.ts'
 import type { Template } from './generated/route-types.ts'
+import type { Abortable, OfOrganization } from './request-options.ts'
 import { untilCompleted } from './until-completed.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
-/** Default: your first organization. */
-type OfOrganization = Abortable & { organizationId?: string | undefined }
 
 export class Templates {
   readonly #client: Client

@@ -2,6 +2,7 @@
 import { DockError } from './dock-error.ts'
 import type { Dock, DockState } from './generated/route-types.ts'
 import { pause } from './pause.ts'
+import type { Abortable } from './request-options.ts'
 import { untilReached } from './until-reached.ts'
 
 /**
@@ -9,7 +10,7 @@ import { untilReached } from './until-reached.ts'
  * for another one. A host that is away for a moment (`unreachable`) is waited for.
  */
 export async function untilState(
-  dock: { refresh(options: { signal?: AbortSignal | undefined }): Promise<Dock> },
+  dock: { refresh(options: Abortable): Promise<Dock> },
   wanted: readonly DockState[],
   through: readonly DockState[],
   signal: AbortSignal | undefined,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hasCode } from '../dock-error.ts'
+import type { Abortable } from '../request-options.ts'
 import type { RemoteFiles } from './remote-files.ts'
 import { unpackTar } from './unpack-tar.ts'
 
@@ -42,7 +43,7 @@ export async function downloadToLocal(
   files: RemoteFiles,
   from: string,
   to: string,
-  options: { signal?: AbortSignal | undefined },
+  options: Abortable,
 ): Promise<{ skippedLinks: string[] }> {
   try {
     await mkdir(dirname(to), { recursive: true })

@@ -1,7 +1,6 @@
 /** What copying between this computer and a Dock needs of the Dock's files. */
 import type { FileData } from '../file-data.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
+import type { Abortable } from '../request-options.ts'
 
 export type RemoteFiles = {
   stream(path: string, options: Abortable & { onOpen(headers: Headers): void }): AsyncIterable<Uint8Array>

@@ -2,6 +2,7 @@
 import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { LocalFileError } from '../dock-error.ts'
+import type { Abortable } from '../request-options.ts'
 import { packTar } from './pack-tar.ts'
 import type { RemoteFiles } from './remote-files.ts'
 
@@ -25,7 +26,7 @@ export async function uploadLocal(
   files: RemoteFiles,
   from: string,
   to: string,
-  { signal }: { signal?: AbortSignal | undefined },
+  { signal }: Abortable,
 ): Promise<void> {
   const stats = await stat(from).catch(() => null)
   if (stats?.isDirectory()) {
