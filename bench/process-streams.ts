@@ -122,7 +122,7 @@ const measure = async (): Promise<void> => {
   agent.once('exit', () => linked.reject(new Error('the agent ended')))
   await linked.promise
   const open = (argv: string[], more: Partial<ProcessRequest> = {}) =>
-    gateway.openProcess('host', 'dock', { generation: 1, argv, ...more })
+    gateway.openProcess({ hostId: 'host', dockId: 'dock' }, { generation: 1, argv, ...more })
   const report = (what: string, figure: string): void => console.log(`${what.padEnd(28)} ${figure}`)
 
   const askAgent = async (): Promise<NodeJS.CpuUsage> => {
@@ -182,7 +182,7 @@ const measure = async (): Promise<void> => {
     echo.hangUp()
   }
   const body = { generation: 1, command: '', cwd: '/', env: {}, timeoutMs: 10_000, outputLimitBytes: 1 }
-  report('exec of true', await repeated(() => gateway.exec('host', 'dock', body)))
+  report('exec of true', await repeated(() => gateway.exec({ hostId: 'host', dockId: 'dock' }, body)))
   const run = async () => {
     const opened = await open(['/bin/true'])
     opened.stdout.resume()

@@ -104,8 +104,8 @@ const scratchContext = async (
   pool: DiskPool,
 ): Promise<CopyContext> => {
   const ring = await ensureKeyRing({ secretKeys: undefined, controlDir })
-  const restoreCapture: CopyContext['gateway']['restoreCapture'] = (_host, id, disk, frames) =>
-    pool.restoreCapture(id, disk.diskBytes, (file) =>
+  const restoreCapture: CopyContext['gateway']['restoreCapture'] = ({ captureId }, disk, frames) =>
+    pool.restoreCapture(captureId, disk.diskBytes, (file) =>
       fillDisk(file, disk.diskBytes, parseCopyKeys(disk.keys), frames),
     )
   return {

@@ -17,7 +17,6 @@ import { GitDoors, type OpenDoor } from './git-door/git-doors.ts'
 import { WaitingConnections } from './git-door/waiting-connections.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
-import { createConnectHandler } from './http/connect-handler.ts'
 import type { HostView } from './http/host-view.ts'
 import { createInstanceMemory } from './instance/instance-memory.ts'
 import { createKeptRecords } from './kept-processes/kept-record.ts'
@@ -138,8 +137,7 @@ export function createAgent(agentParts: AgentParts) {
     logger,
   }
   return {
-    app: createAgentApp(view),
-    connect: createConnectHandler(view),
+    ...createAgentApp(view),
     docks,
     events: parts.events,
     warmPool: watches.warmPool,

@@ -3,11 +3,10 @@ import * as z from 'zod'
 import { dockVariables } from './setup-messages.ts'
 
 /** Secret files below the default working folder. They replace all earlier secret files; an empty list removes them. */
-export const secretFiles = z.array(z.strictObject({ path: z.string().min(1), contents: z.string() }))
+export const secretFiles = z.array(z.object({ path: z.string().min(1), contents: z.string() }))
 export type SecretFiles = z.infer<typeof secretFiles>
 
-/** POST /docks/:dockId/environment: replaces the variables and secret files of a running Dock. Returns `{}`. */
-export const updateDockEnvironment = z.strictObject({
+export const updateDockEnvironment = z.object({
   operationId: z.string(),
   generation: z.number().int().min(1),
   env: dockVariables,

@@ -12,10 +12,8 @@ export {
   placeByteRange,
   writeByteRange,
 } from './byte-range.ts'
-export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
 export type { ConnectOptions } from './connect-over-link.ts'
-export * from './connection-messages.ts'
 export {
   bindArrived,
   createDialBackDoor,
@@ -26,6 +24,7 @@ export {
 export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
 export { diskBytesOf } from './disk-size.ts'
 export * from './environment-messages.ts'
+export { type ClientParts, createHostCalls, type HostCalls } from './host-calls.ts'
 export * from './image-messages.ts'
 export * from './kept-process-messages.ts'
 export { encodeMessage, readMessage } from './length-prefixed.ts'
@@ -42,9 +41,19 @@ export {
 } from './process-frames.ts'
 export * from './process-messages.ts'
 export * from './quarantine-messages.ts'
+export { readEvent } from './read-event.ts'
 export { readLines } from './read-lines.ts'
 export { refusalOf } from './refusal-of.ts'
 export * from './repository-messages.ts'
+export {
+  type Caller,
+  type CallOptions,
+  type Handler,
+  pathParameters,
+  type Route,
+  type TargetOf,
+} from './route.ts'
+export { routes } from './routes.ts'
 export type { ConnectHandler, IncomingConnection } from './serve-connection.ts'
 export { type LinkHandler, type LinkService, serveLink } from './serve-link.ts'
 export * from './setup-messages.ts'

@@ -1,22 +1,9 @@
-/**
- * Kept processes: programs of the Dock's user that outlive the request, the link, the agent and the control plane. Their
- * output is kept on the host, so that it can be read again by offset. All paths are below /docks/:dockId/kept:
- * - POST `` with {@link startKeptProcess} → {@link keptProcess}. Repeating it with the same id returns the same process.
- *   Refused with `busy` if {@link keptRunningMax} run, with `exec_refused` if the program does not start.
- * - GET `` → {@link keptProcesses} · GET `/:id` → {@link keptProcess}, `not_found`
- * - GET `/:id/wait?ms=` → {@link keptProcess} once it has ended, or as it is after that time
- * - POST `/:id/signal` with {@link signalKeptProcess} · POST `/:id/resize` with a `terminalSize` → `{}`
- * - GET `/:id/output/:stream?offset=&follow=` → bytes, with the headers below. `conflict` if the offset is beyond the end.
- * - POST `/:id/stdin?offset=` with bytes → {@link keptInput}. Bytes before the next offset are left out; a gap is a
- *   `conflict`. With `offset=next` each piece is written as it arrives, after what others have written by then.
- * - POST `/:id/stdin/close` → `{}`
- */
+/** Messages about kept processes: programs of the Dock's user that outlive the request that started them. */
 import { limits } from '@dock/contract'
 import * as z from 'zod'
 import { boundedList } from './bounded.ts'
-import { terminalSize } from './connection-messages.ts'
 import { dockText } from './dock-text.ts'
-import { signalName } from './process-messages.ts'
+import { signalName, terminalSize } from './process-messages.ts'
 
 const uuid = z.uuid().lowercase()
 const offset = z.number().int().min(0)
@@ -24,7 +11,7 @@ const offset = z.number().int().min(0)
 export const keptRunningMax: number = limits.processes.runningPerDockMax
 export const keptEndedMax: number = limits.processes.endedPerDockMax
 
-export const startKeptProcess = z.strictObject({
+export const startKeptProcess = z.object({
   processId: uuid,
   generation: z.number().int().min(1),
   command: z.string().optional(),
@@ -50,7 +37,7 @@ export type StartKeptProcess = z.infer<typeof startKeptProcess>
 export const keptEndReason = z.enum([
   ...(['exited', 'signaled', 'timed_out', 'out_of_memory', 'dock_ended', 'keeper_lost', 'lost'] as const),
 ])
-export const keptEnd = z.strictObject({
+export const keptEnd = z.object({
   exitCode: z.number().int().nullable(),
   signal: z.string().max(20).nullable(),
   reason: keptEndReason,
@@ -59,8 +46,8 @@ export const keptEnd = z.strictObject({
 export type KeptEnd = z.infer<typeof keptEnd>
 
 /** `first` is the offset of the first byte that is kept, `end` the offset after the last byte. */
-export const keptOutput = z.strictObject({ first: offset, end: offset, isOpen: z.boolean() })
-export const keptProcess = z.strictObject({
+export const keptOutput = z.object({ first: offset, end: offset, isOpen: z.boolean() })
+export const keptProcess = z.object({
   processId: uuid,
   /** The beginning of the command, for lists. */
   command: dockText(limits.processes.shownCommandLengthMax),
@@ -68,34 +55,34 @@ export const keptProcess = z.strictObject({
   startedAt: z.iso.datetime(),
   /** Null while the process runs. */
   end: keptEnd.nullable(),
-  stdin: z.strictObject({ offset, isOpen: z.boolean() }),
+  stdin: z.object({ offset, isOpen: z.boolean() }),
   stdout: keptOutput,
   /** Null if the process has a pseudo-terminal. */
   stderr: keptOutput.nullable(),
 })
 export type KeptProcess = z.infer<typeof keptProcess>
-export const keptProcesses = z.strictObject({ processes: boundedList(keptProcess, 1_000) })
+export const keptProcesses = z.object({ processes: boundedList(keptProcess, 1_000) })
 
-export const signalKeptProcess = z.strictObject({
+export const signalKeptProcess = z.object({
   signal: signalName,
   target: z.enum(['process', 'group', 'tree']),
 })
 export type SignalKeptProcess = z.infer<typeof signalKeptProcess>
 
 /** The offset of the next byte. */
-export const keptInput = z.strictObject({ offset })
+export const keptInput = z.object({ offset })
 
 export const keptStream = z.enum(['stdout', 'stderr'])
 export type KeptStream = z.infer<typeof keptStream>
 /** Headers of an output: the first offset that is kept, and the offset at which the body begins. */
 export const firstOffsetHeader = 'x-first-offset'
 export const startOffsetHeader = 'x-start-offset'
-export const waitQuery = z.strictObject({ ms: z.coerce.number().int().min(0) })
+export const waitQuery = z.object({ ms: z.coerce.number().int().min(0) })
 const queryOffset = z.coerce.number().int().min(0)
-export const keptInputQuery = z.strictObject({ offset: z.union([z.literal('next'), queryOffset]) })
+export const keptInputQuery = z.object({ offset: z.union([z.literal('next'), queryOffset]) })
 /** Where input is written: at this offset, or `next`: after everything that was written before. */
 export type KeptInputOffset = z.infer<typeof keptInputQuery>['offset']
-export const keptOutputQuery = z.strictObject({
+export const keptOutputQuery = z.object({
   offset: queryOffset,
   follow: z.stringbool({ truthy: ['true'], falsy: ['false'] }),
 })

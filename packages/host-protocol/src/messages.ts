@@ -1,8 +1,4 @@
-/**
- * The messages between control plane and host agent. The control plane is the HTTP/2 client. Each message below is the
- * JSON body of a request or response of the agent. Commands carry an operation id and a generation. They are
- * idempotent, and a command with an old generation is refused (`stale_generation`).
- */
+/** Messages of commands to Docks, of events, of refusals, and of a host's registration. */
 import { dockSample, limits } from '@dock/contract'
 import * as z from 'zod'
 import { boundedList, boundedTable } from './bounded.ts'
@@ -32,14 +28,13 @@ const count = z.number().int().min(0)
 
 /** The source of a Dock's disk. `own` is the disk that this host kept for the Dock, for a boot after a shutdown. */
 export const diskSource = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('image'), image: z.string() }),
-  z.strictObject({ kind: z.literal('capture'), captureId: uuid }),
-  z.strictObject({ kind: z.literal('own') }),
+  z.object({ kind: z.literal('image'), image: z.string() }),
+  z.object({ kind: z.literal('capture'), captureId: uuid }),
+  z.object({ kind: z.literal('own') }),
 ])
 export type DiskSource = z.infer<typeof diskSource>
 
-/** POST /docks/:dockId/start: creates disk, network and sandbox. Returns when the Dock can run a command. */
-export const startDock = z.strictObject({
+export const startDock = z.object({
   ...command,
   hostname: z.string(),
   cpus: z.number().int(),
@@ -55,39 +50,30 @@ export const startDock = z.strictObject({
   files: secretFiles.optional(),
 })
 export type StartDock = z.infer<typeof startDock>
-export const startedDock = z.strictObject({ ip: z.string() })
+export const startedDock = z.object({ ip: z.string() })
 export type StartedDock = z.infer<typeof startedDock>
 
-/** POST /docks/:dockId/stop: ends the sandbox. With `captureId`, captures and syncs the disk, then removes it. */
-export const stopDock = z.strictObject({ ...command, captureId: uuid.nullable() })
+export const stopDock = z.object({ ...command, captureId: uuid.nullable() })
 export type StopDock = z.infer<typeof stopDock>
 
-/** POST /docks/:dockId/capture: captures the disk of a running Dock, which keeps running. */
-export const captureDock = z.strictObject({ ...command, captureId: uuid })
+export const captureDock = z.object({ ...command, captureId: uuid })
 export type CaptureDock = z.infer<typeof captureDock>
-export const captured = z.strictObject({ sizeBytes: count })
+export const captured = z.object({ sizeBytes: count })
 export type Captured = z.infer<typeof captured>
 /** The response of a stop; `capture` is null if the stop had no `captureId`. */
-export const stoppedDock = z.strictObject({ capture: captured.nullable() })
+export const stoppedDock = z.object({ capture: captured.nullable() })
 export type StoppedDock = z.infer<typeof stoppedDock>
 
-/**
- * POST /docks/:dockId/destroy: removes sandbox, network and disk, and keeps captures. Returns `{}`. With `keepOlder` it
- * undoes the start of this generation: a used disk that this generation did not make stays, with what runs on it, and the
- * command is refused (`not_found`).
- */
-export const destroyDock = z.strictObject({
+export const destroyDock = z.object({
   ...command,
   epoch: epoch.optional(),
   keepOlder: z.literal(true).optional(),
 })
 export type DestroyDock = z.infer<typeof destroyDock>
 
-/** POST /captures/:captureId/destroy: removes a capture, if it exists. Returns `{}`. */
-export const destroyCapture = z.strictObject({ operationId: z.string(), epoch: epoch.optional() })
+export const destroyCapture = z.object({ operationId: z.string(), epoch: epoch.optional() })
 
-/** POST /docks/:dockId/exec: runs a command under a login bash as the Dock user. */
-export const execInDock = z.strictObject({
+export const execInDock = z.object({
   generation,
   command: z.string(),
   cwd: z.string(),
@@ -99,7 +85,7 @@ export const execInDock = z.strictObject({
 })
 export type ExecInDock = z.infer<typeof execInDock>
 /** stdout and stderr are clipped, and decoded as UTF-8 with replacement characters. */
-export const execOutcome = z.strictObject({
+export const execOutcome = z.object({
   exitCode: z.number().int(),
   stdout: z.string().max(limits.exec.outputBytesMax),
   stderr: z.string().max(limits.exec.outputBytesMax),
@@ -114,7 +100,7 @@ export type ExecOutcome = z.infer<typeof execOutcome>
  * is the reason: the sandbox died on its own, was ended by order (a stop or a clean shutdown of the host), or the
  * machine rebooted.
  */
-export const runtimeReport = z.strictObject({
+export const runtimeReport = z.object({
   dockId: uuid,
   generation: z.number().int(),
   state: z.enum(['starting', 'running', 'stopped', 'dead']),
@@ -125,7 +111,7 @@ export const runtimeReport = z.strictObject({
 })
 export type RuntimeReport = z.infer<typeof runtimeReport>
 
-export const hostFacts = z.strictObject({
+export const hostFacts = z.object({
   runtime: z.enum(['gvisor', 'microvm']),
   cpuFamily: factText,
   kernel: factText,
@@ -141,14 +127,14 @@ export const hostFacts = z.strictObject({
 })
 export type HostFacts = z.infer<typeof hostFacts>
 
-export const pressure = z.strictObject({
+export const pressure = z.object({
   memAvailableBytes: count,
   diskFreeBytes: count,
 })
 export type Pressure = z.infer<typeof pressure>
 
 /** A Dock's usage, with the generation of the boot and the size of its filesystem. */
-export const usageSample = z.strictObject({
+export const usageSample = z.object({
   ...dockSample.shape,
   generation,
   diskLimit: z.number().int().min(0),
@@ -156,7 +142,7 @@ export const usageSample = z.strictObject({
 export type UsageSample = z.infer<typeof usageSample>
 
 /**
- * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, for as long as the session lasts.
+ * The events of a host, each a line of at most {@link eventBytesMax}:
  * - `inventory`: first, then every minute, and when the host's images have changed
  * - `heartbeat`: every few seconds
  * - `dock.died`: a sandbox ended without an order
@@ -168,7 +154,7 @@ export type UsageSample = z.infer<typeof usageSample>
  * - `samples`: the usage of every Dock, every ten seconds
  */
 export const hostEvent = z.discriminatedUnion('type', [
-  z.strictObject({
+  z.object({
     type: z.literal('inventory'),
     facts: hostFacts,
     pressure,
@@ -182,9 +168,9 @@ export const hostEvent = z.discriminatedUnion('type', [
     /** The watermark of the instance that the host has stored. */
     remembered: watermark.nullable().optional(),
   }),
-  z.strictObject({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),
-  z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
-  z.strictObject({
+  z.object({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),
+  z.object({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
+  z.object({
     type: z.literal('dock.out_of_memory'),
     dockId: uuid,
     generation: z.number().int(),
@@ -193,16 +179,16 @@ export const hostEvent = z.discriminatedUnion('type', [
     /** Number of processes that were killed within a few seconds. */
     count: z.number().int().min(1),
   }),
-  z.strictObject({
+  z.object({
     type: z.literal('dock.processes'),
     dockId: uuid,
     generation: z.number().int(),
     running: count.max(1_000),
   }),
-  z.strictObject({ type: z.literal('pool.ready'), dock: warmSandbox }),
-  z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
+  z.object({ type: z.literal('pool.ready'), dock: warmSandbox }),
+  z.object({ type: z.literal('pool.gone'), dockId: uuid }),
   gitConnected,
-  z.strictObject({ type: z.literal('samples'), samples: boundedList(usageSample, runtimesMax) }),
+  z.object({ type: z.literal('samples'), samples: boundedList(usageSample, runtimesMax) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>
 
@@ -230,18 +216,18 @@ export const agentErrorCode = z.enum([
   'failed',
 ])
 export type AgentErrorCode = z.infer<typeof agentErrorCode>
-export const agentError = z.strictObject({ code: agentErrorCode, message: dockText(2000) })
+export const agentError = z.object({ code: agentErrorCode, message: dockText(2000) })
 
 /**
  * POST {control plane}/v1/fleet/register, sent by the agent: exchanges a join token for a credential. A host that
  * registers again sends its id, and proves it with the credential of its last link, even if that was revoked since.
  */
-export const registerHost = z.strictObject({
+export const registerHost = z.object({
   joinToken: z.string(),
   hostId: z.string().optional(),
   formerCredential: z.string().optional(),
   facts: hostFacts,
 })
 export type RegisterHost = z.infer<typeof registerHost>
-export const registeredHost = z.strictObject({ hostId: z.string(), credential: z.string() })
+export const registeredHost = z.object({ hostId: z.string(), credential: z.string() })
 export type RegisteredHost = z.infer<typeof registeredHost>

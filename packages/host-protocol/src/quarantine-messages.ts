@@ -5,15 +5,13 @@
 import * as z from 'zod'
 import { boundedList } from './bounded.ts'
 
-/**
- * GET /captures/:captureId/note: the Dock that the capture belongs to. `dock` is null if the host has no note of it.
- */
-export const captureNote = z.strictObject({
+/** The Dock that a capture belongs to. `dock` is null if the host has no note of it. */
+export const captureNote = z.object({
   /** Bytes that the disk occupies, and its full size; null if they could not be measured. */
   sizeBytes: z.number().int().nullable(),
   diskBytes: z.number().int().nullable(),
   dock: z
-    .strictObject({
+    .object({
       dockId: z.uuid().lowercase(),
       generation: z.number().int(),
       /** Null if the start command did not name the organization. */
@@ -34,7 +32,7 @@ const epochMax = 2_000
 const erasuresMax = 100_000
 
 /** A point in the instance's history: its epoch, a start within it, and a mark that only grows during that start. */
-export const watermark = z.strictObject({
+export const watermark = z.object({
   epoch: z.number().int().min(0).max(epochMax),
   startId: z.uuid().lowercase(),
   mark: z.number().int().min(0),
@@ -44,7 +42,7 @@ export type Watermark = z.infer<typeof watermark>
 /**
  * A person or organization whose data was erased. Only the instance can create `mac`, so a host cannot forge erasures.
  */
-export const erasure = z.strictObject({
+export const erasure = z.object({
   kind: z.enum(['person', 'organization']),
   id: z.string().max(64),
   mac: z.string().max(64),
@@ -54,13 +52,9 @@ export type Erasure = z.infer<typeof erasure>
 export const keptErasure = erasure.partial({ mac: true })
 export type KeptErasure = z.infer<typeof keptErasure>
 
-/**
- * POST /instance: stores the watermark and adds the erasures to those the host has. An epoch older than the stored one
- * is refused (`stale_generation`). GET /instance returns what the host stored.
- */
-export const keepInstance = z.strictObject({ watermark, erasures: boundedList(erasure, erasuresMax) })
+export const keepInstance = z.object({ watermark, erasures: boundedList(erasure, erasuresMax) })
 export type KeepInstance = z.infer<typeof keepInstance>
-export const keptInstance = z.strictObject({
+export const keptInstance = z.object({
   watermark: watermark.nullable(),
   erasures: boundedList(keptErasure, erasuresMax),
 })

@@ -7,9 +7,9 @@ const plain = /^[^\p{Cc}]*$/u
 
 /**
  * Event: git in a Dock connected to the git door on its gateway address. The control plane takes over the connection
- * with CONNECT /docks/:dockId/git/:connectionId. The agent forwards the bytes in both directions without parsing them.
+ * (`connectGit`). The agent forwards the bytes in both directions without parsing them.
  */
-export const gitConnected = z.strictObject({
+export const gitConnected = z.object({
   type: z.literal('git.connected'),
   connectionId: uuid,
   dockId: uuid,
@@ -21,7 +21,7 @@ export type GitConnected = z.infer<typeof gitConnected>
  * A repository. `url` ends in `.git`. `doorPath` is its path at the git door. `folder` is relative to the default
  * working folder. `branch` is null for the server's default branch.
  */
-export const repository = z.strictObject({
+export const repository = z.object({
   id: uuid,
   name: z.string(),
   url: z.url().regex(/^https?:\/\/[A-Za-z0-9._:/[\]-]+\.git$/),
@@ -32,20 +32,16 @@ export const repository = z.strictObject({
 })
 export type Repository = z.infer<typeof repository>
 
-/**
- * POST /docks/:dockId/repositories: configures git to reach these repositories through the git door, and clones those
- * that are missing. Existing clones are unchanged, so the command is idempotent.
- */
-export const cloneRepositories = z.strictObject({
+export const cloneRepositories = z.object({
   operationId: z.string(),
   generation: z.number().int().min(1),
   repositories: z.array(repository),
   timeoutMs: z.number().int(),
 })
 export type CloneRepositories = z.infer<typeof cloneRepositories>
-export const clonedRepositories = z.strictObject({
+export const clonedRepositories = z.object({
   /** Repositories that could not be cloned, with the end of git's output. */
-  failed: z.array(z.strictObject({ id: uuid, reason: dockText(4096) })),
+  failed: z.array(z.object({ id: uuid, reason: dockText(4096) })),
   /** Repositories that this command cloned. */
   cloned: z.array(uuid),
   /** Repositories whose setup script has not started yet. */

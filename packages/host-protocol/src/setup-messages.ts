@@ -14,13 +14,7 @@ export const dockVariables = z.record(
 )
 export type DockVariables = z.infer<typeof dockVariables>
 
-/**
- * POST /docks/:dockId/setup: runs the script as the Dock user in the default working folder. Its output goes to
- * /home/user/.dock/setup.log, which the user can only read. Returns when the script ends. Repeating the call joins the
- * run of the same operation, even after the link or the agent was lost. Refused with `not_running` if the Dock ends
- * first.
- */
-export const setupDock = z.strictObject({
+export const setupDock = z.object({
   operationId: z.string(),
   generation: z.number().int().min(1),
   script: z.string(),
@@ -28,7 +22,7 @@ export const setupDock = z.strictObject({
 })
 export type SetupDock = z.infer<typeof setupDock>
 /** `output` is the end of the log, at most 4 KiB. */
-export const setupOutcome = z.strictObject({
+export const setupOutcome = z.object({
   exitCode: z.number().int(),
   output: dockText(4096),
   timedOut: z.boolean(),

@@ -7,18 +7,15 @@ import * as z from 'zod'
 /** Upper limit of a host's warm pool, regardless of its setting. */
 export const warmPoolSizeMax = 200
 
-const warmPoolKind = z.strictObject({
+const warmPoolKind = z.object({
   image: z.string(),
   cpus: z.number().int(),
   memoryMiB: z.number().int(),
   diskGiB: z.number().int(),
 })
 
-/**
- * POST /pool, sent after each report: the kind of sandbox that the host keeps ready from now on; null for none. The
- * host's own setting decides how many. Returns `{}`.
- */
-export const keepWarmPool = z.strictObject({
+/** The kind of sandbox that the host keeps ready; null for none. The host's own setting decides how many. */
+export const keepWarmPool = z.object({
   kind: warmPoolKind.nullable(),
   /** A second kind. The host keeps a few of it within its setting. It is omitted if there is none. */
   second: warmPoolKind.optional(),
@@ -30,7 +27,7 @@ export type KeepWarmPool = z.infer<typeof keepWarmPool>
  * 1, the same size, this image as `source`, and `newIdentity` false. A different host name costs one command inside the
  * sandbox. A start that comes too late or differs boots an ordinary Dock, which only takes longer.
  */
-export const warmSandbox = z.strictObject({
+export const warmSandbox = z.object({
   dockId: z.uuid().lowercase(),
   image: z.string().max(64),
   cpus: z.number().int(),

@@ -38,7 +38,7 @@ export type SandboxSpec = {
 }
 
 /** The agent stores it in a file, so that a later agent can adopt the sandbox. `data` is private to the driver. */
-export const sandboxHandle = z.strictObject({
+export const sandboxHandle = z.object({
   driver: z.string(),
   version: z.number().int(),
   dockId: z.string(),
@@ -72,7 +72,7 @@ export type ExecRequest = {
  * Serialisable data that identifies a running command to a later agent. `pid` is 0 if the driver does not know it.
  * `pty`: the process is the one that holds the pseudo-terminal of the program, not the program itself.
  */
-export const execReference = z.strictObject({
+export const execReference = z.object({
   pid: z.number().int().nonnegative(),
   mark: z.string(),
   pty: z.literal(true).optional(),

@@ -24,11 +24,11 @@ it('a size that arrives while the shell is being started reaches the shell', asy
   const { openProcess } = host
   const asked = Promise.withResolvers<object | undefined>()
   const held = Promise.withResolvers<void>()
-  host.openProcess = async (...args) => {
+  host.openProcess = async (dock, request) => {
     host.openProcess = openProcess
-    asked.resolve(args[2].pty)
+    asked.resolve(request.pty)
     await held.promise
-    return openProcess(...args)
+    return openProcess(dock, request)
   }
   const shell = await new Promise<ClientChannel>((resolve, reject) => {
     client.shell({ rows: 24, cols: 80 }, (error, channel) => (error ? reject(error) : resolve(channel)))

@@ -1,4 +1,5 @@
 /** HEAD on streaming routes: the headers of a GET, and no stream left open. */
+import { Readable } from 'node:stream'
 import { limits } from '@dock/contract'
 import { type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -22,10 +23,11 @@ beforeAll(async () => {
   server.host.readCaptureFile = async () => {
     opened += 1
     open += 1
-    const cancel = (): void => {
+    const body = new Readable({ read: () => undefined })
+    body.once('close', () => {
       open -= 1
-    }
-    return { size: 2 ** 20, body: new ReadableStream({ cancel }) }
+    })
+    return { size: 2 ** 20, length: 2 ** 20, body }
   }
   server.host.listCaptureFiles = async function* () {
     opened += 1

@@ -27,7 +27,7 @@ export function bootSpecOf({ operationId, generation, env, files, ...spec }: Sta
   return spec
 }
 
-export const dockRecord = z.strictObject({
+export const dockRecord = z.object({
   version: z.literal(1),
   dockId: z.uuid().lowercase(),
   /** 0 for a sandbox of the warm pool. */
@@ -40,7 +40,7 @@ export const dockRecord = z.strictObject({
   sandbox: sandboxHandle.nullable(),
   /** The last successful command. A repetition of it gets the same result. */
   lastOperation: z
-    .strictObject({
+    .object({
       kind: z.enum(['start', 'stop', 'capture', 'destroy']),
       operationId: z.string(),
       generation: z.number().int(),
@@ -48,10 +48,10 @@ export const dockRecord = z.strictObject({
     })
     .nullable(),
   /** The start that booted the present generation, and its result. Null in records of an earlier version. */
-  booted: z.strictObject({ operationId: z.string(), result: startedDock }).nullable().default(null),
+  booted: z.object({ operationId: z.string(), result: startedDock }).nullable().default(null),
   /** The latest setup script: where it runs while it does, and its outcome. */
   setup: z
-    .strictObject({
+    .object({
       operationId: z.string(),
       generation: z.number().int(),
       /** Null in records of an earlier version, and after the script has ended. */

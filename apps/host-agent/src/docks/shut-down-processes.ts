@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxHandle } from '@dock/runtime'
-import { hangUpTerminals } from '../processes/open-process.ts'
 import type { DockState } from './dock-state.ts'
 
 /** How long processes may take to end after SIGTERM. */
@@ -22,7 +21,6 @@ const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], ti
 
 /** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  hangUpTerminals(dock)
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
     const processes = await dock.parts.driver.processes(handle)

@@ -1,6 +1,5 @@
 /** Streams of disk data over the link: lists of chunk names, sealed chunks, and a JSON line followed by chunks. */
 import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
-import { bodyOf } from '@dock/foundation'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 
 const headBytesMax = 4096
@@ -33,14 +32,11 @@ export async function* asLines(batches: AsyncIterable<readonly object[]>): Async
   yield Buffer.from(`${JSON.stringify({ end: true })}\n`)
 }
 
-export function streamed(parts: AsyncIterable<Buffer>, contentType: string): Response {
-  return new Response(bodyOf(parts), { headers: { 'content-type': contentType } })
-}
-
 /** Splits a stream into its first line, parsed as JSON, and the rest. Throws `invalid`. */
 export async function splitHead(
-  stream: AsyncIterable<Uint8Array>,
+  stream: AsyncIterable<Uint8Array> | null,
 ): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> {
+  if (!stream) throw new AgentRefusal('invalid', 'the request body is missing')
   const source = stream[Symbol.asyncIterator]()
   let held = Buffer.alloc(0)
   let end = -1

@@ -1,8 +1,10 @@
-/** What the agent's HTTP routes use. */
+/** What the handlers of calls use. */
 import type { Logger, Precedence } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { CaptureNotes } from '../docks/capture-notes.ts'
+import type { Dock } from '../docks/dock.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
@@ -29,4 +31,11 @@ export type HostView = {
   pressure(): Pressure
   gitConnections: WaitingConnections
   logger: Logger
+}
+
+/** Returns the Dock. Throws `not_running` if this host does not know it. */
+export function knownDock(docks: Docks, dockId: string): Dock {
+  const dock = docks.find(dockId)
+  if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
+  return dock
 }

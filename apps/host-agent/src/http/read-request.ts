@@ -1,4 +1,5 @@
 /** Parses paths and bodies of requests against the host protocol. */
+import { pathParameters, type Route } from '@dock/host-protocol'
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
@@ -19,18 +20,25 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export async function readBody<Schema extends z.ZodType>(context: Context, schema: Schema) {
+/** Reads the body as JSON. Throws `invalid`. */
+export async function readBody<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
   const value: unknown = await context.req.json().catch(() => {
     throw new AgentRefusal('invalid', 'the request body is not JSON')
   })
   return parse(schema, value)
 }
 
-/** Accepts lower case only, because files and disks are named after the id. */
-export function parseUuid(text: unknown): string {
-  return parse(z.uuid().lowercase(), text)
-}
-
-export function uuidParameter(context: Context, name: string): string {
-  return parseUuid(context.req.param(name))
+/** Returns a function that reads the parameters of the route's path. It throws `invalid`. */
+export function targetReader({
+  path,
+}: Route): (parameter: (name: string) => string | undefined) => Record<string, unknown> {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as keyof typeof pathParameters)
+  return (parameter) => {
+    const target: Record<string, unknown> = {}
+    for (const name of names) target[name] = parse(pathParameters[name], parameter(name))
+    return target
+  }
 }

@@ -9,7 +9,7 @@ import { keptEnd, terminalSize } from '@dock/host-protocol'
 import { execReference } from '@dock/runtime'
 import * as z from 'zod'
 
-export const keptRecord = z.strictObject({
+export const keptRecord = z.object({
   version: z.literal(1),
   processId: z.uuid().lowercase(),
   generation: z.number().int(),

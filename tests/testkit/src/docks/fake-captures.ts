@@ -2,7 +2,8 @@
  * Captures and images of the fake host. A capture's disk contains the capture's id, so that tests can verify a restored
  * copy. A test sets the disk of an image. Tests only.
  */
-import { type HostGateway, HostRefused } from '@dock/control-plane/src/modules/hosts/index.ts'
+import { Readable } from 'node:stream'
+import { type HostGateway, HostRefused, type NamedDisk } from '@dock/control-plane/src/modules/hosts/index.ts'
 import {
   chunkName,
   decodeChunks,
@@ -14,38 +15,37 @@ import {
   sealChunk,
 } from '@dock/copy-format'
 
-type DiskCalls = Pick<HostGateway, 'nameChunks' | 'sealChunks'>
-type CaptureCalls = DiskCalls & Pick<HostGateway, 'restoreCapture'>
+type CaptureCalls = Pick<HostGateway, 'nameChunks' | 'sealChunks' | 'restoreCapture'>
 type ImageCalls = Pick<HostGateway, 'nameImageChunks' | 'sealImageChunks' | 'sendImage' | 'removeImage'>
 
-/** `content` returns the disk, which consists of one chunk. */
-const fakeDisks = (content: (hostId: string, id: string) => Buffer): DiskCalls => ({
-  nameChunks: async (hostId, id, secret) => {
-    const disk = content(hostId, id)
-    const name = await chunkName(parseCopyKeys(secret), disk)
-    return { diskBytes: disk.length, chunks: [{ index: 0, name }] }
-  },
-  sealChunks: async (hostId, id, secret, wanted) => {
-    const disk = content(hostId, id)
-    const keys = parseCopyKeys(secret)
-    const name = await chunkName(keys, disk)
-    async function* frames(): AsyncGenerator<Buffer> {
-      for (const index of wanted)
-        yield* encodeChunk({ index, name, bytes: await sealChunk(keys, name, disk) })
-      yield encodeEnd()
-    }
-    return frames()
-  },
+const nameDisk = async (disk: Buffer, secret: string): Promise<NamedDisk> => ({
+  diskBytes: disk.length,
+  chunks: [{ index: 0, name: await chunkName(parseCopyKeys(secret), disk) }],
 })
+
+const sealDisk = async (
+  disk: Buffer,
+  { keys: secret, wanted }: { keys: string; wanted: readonly number[] },
+): Promise<{ body: Readable }> => {
+  const keys = parseCopyKeys(secret)
+  const name = await chunkName(keys, disk)
+  async function* frames(): AsyncGenerator<Buffer> {
+    for (const index of wanted) yield* encodeChunk({ index, name, bytes: await sealChunk(keys, name, disk) })
+    yield encodeEnd()
+  }
+  return { body: Readable.from(frames(), { objectMode: false }) }
+}
 
 /** `captures` contains the ids of the captures that exist. */
 export function fakeCaptures(captures: Set<string>): CaptureCalls {
+  const diskOf = (captureId: string): Buffer => {
+    if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
+    return Buffer.from(captureId)
+  }
   return {
-    ...fakeDisks((_host, captureId) => {
-      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
-      return Buffer.from(captureId)
-    }),
-    restoreCapture: async (_host, captureId, disk, frames) => {
+    nameChunks: async ({ captureId }, { keys }) => nameDisk(diskOf(captureId), keys),
+    sealChunks: async ({ captureId }, body) => sealDisk(diskOf(captureId), body),
+    restoreCapture: async ({ captureId }, disk, frames) => {
       const keys = parseCopyKeys(disk.keys)
       for await (const { name, bytes } of decodeChunks(frames)) {
         const restored = await openChunk(keys, name, bytes)
@@ -60,15 +60,15 @@ export function fakeCaptures(captures: Set<string>): CaptureCalls {
 
 /** `images` contains the disks of images, by host id and image name. */
 export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls {
-  const { nameChunks, sealChunks } = fakeDisks((hostId, name) => {
-    const disk = images.get(hostId)?.get(name)
+  const diskOf = ({ hostId, image }: { hostId: string; image: string }): Buffer => {
+    const disk = images.get(hostId)?.get(image)
     if (disk === undefined) throw new HostRefused('not_found', 'no such image')
     return Buffer.from(disk)
-  })
+  }
   return {
-    nameImageChunks: nameChunks,
-    sealImageChunks: sealChunks,
-    sendImage: async (hostId, image, { keys: secret, diskBytes, digest }, frames) => {
+    nameImageChunks: async (place, { keys }) => nameDisk(diskOf(place), keys),
+    sealImageChunks: async (place, body) => sealDisk(diskOf(place), body),
+    sendImage: async ({ hostId, image }, { keys: secret, diskBytes, digest }, frames) => {
       const keys = parseCopyKeys(secret)
       const filled: [number, string][] = []
       let disk = ''
@@ -80,7 +80,7 @@ export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls
         throw new HostRefused('damaged', 'the disk does not match the digest')
       images.set(hostId, (images.get(hostId) ?? new Map()).set(image, disk))
     },
-    removeImage: async (hostId, image) => {
+    removeImage: async ({ hostId, image }) => {
       images.get(hostId)?.delete(image)
     },
   }

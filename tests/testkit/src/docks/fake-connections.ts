@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
-  type HostConnections,
+  type HostGateway,
   HostRefused,
   type ProcessRequest,
   type RemoteProcess,
@@ -12,7 +12,10 @@ import { openFakeProcess } from './fake-process.ts'
 import { isForShell, type PlayedShell, playShell } from './played-shell.ts'
 
 /** `alive` returns true if the Dock runs with this generation. */
-export function fakeConnections(alive: (dockId: string, generation: number) => boolean): HostConnections & {
+export function fakeConnections(alive: (dockId: string, generation: number) => boolean): Pick<
+  HostGateway,
+  'openProcess' | 'connectPort' | 'connectGit'
+> & {
   /** Login shells on terminals that the test plays, oldest first. Null if they are programs of this machine too. */
   playedShells: PlayedShell[] | null
   /** Processes that were opened, oldest first. They are programs of this machine. */
@@ -33,13 +36,13 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
     confinesProcesses: false,
     unreachable: null,
     git: new Map(),
-    connectGit: async (_host, _dock, connectionId) => {
+    connectGit: async ({ connectionId }) => {
       const found = connections.git.get(connectionId)
       if (!found) throw new HostRefused('not_found', 'the connection is gone')
       connections.git.delete(connectionId)
       return found
     },
-    openProcess: async (_host, dockId, request) => {
+    openProcess: async ({ dockId }, request) => {
       enter(dockId, request.generation)
       if (connections.playedShells && isForShell(request)) {
         const { process, played } = playShell(request.pty!)
@@ -50,7 +53,7 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
       connections.processes.push({ dockId, request, process })
       return process
     },
-    connectPort: (_host, dockId, port, generation) =>
+    connectPort: ({ dockId, port }, { generation }) =>
       new Promise((resolve, reject) => {
         enter(dockId, generation)
         const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })

@@ -1,4 +1,5 @@
 /** An in-memory host for tests. It keeps sandboxes, disks and captures like a host agent, and fails when a test asks. */
+import { Readable } from 'node:stream'
 import {
   type CaptureNote,
   type ClonedRepositories,
@@ -9,6 +10,7 @@ import {
   HostRefused,
   HostUnreachable,
   type KeptInstance,
+  parseByteRange,
   placeByteRange,
   type RuntimeReport,
   type SetupOutcome,
@@ -17,6 +19,7 @@ import {
   type WarmPoolKind,
   type WarmSandbox,
 } from '@dock/control-plane/src/modules/hosts/index.ts'
+import { fakeCalls } from './fake-calls.ts'
 import { fakeCaptures, fakeImages } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
 import { fakeKeptProcesses } from './fake-kept-processes.ts'
@@ -166,9 +169,127 @@ export function createFakeHost(hostId: string): FakeHost {
     },
     () => connections.confinesProcesses,
   )
-  const host: FakeHost = {
+  const served = fakeCalls({
     ...connections,
     ...keptProcesses,
+    start: ({ dockId }, body) =>
+      command('start', dockId, body, () => {
+        starts.push(body)
+        refuseOld(dockId, body.generation)
+        if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
+          throw new HostRefused('not_found', 'no such capture')
+        const had = images.get(hostId)
+        if (body.source.kind === 'image' && had && !had.has(body.source.image))
+          throw new HostRefused('not_found', 'no such image')
+        if (body.source.kind === 'own' && !sandboxes.has(dockId) && !unidentified.has(dockId))
+          throw new HostRefused('not_found', 'no disk')
+        unidentified.delete(dockId)
+        sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
+        return { ip: '10.0.0.2' }
+      }),
+    stop: ({ dockId }, body) =>
+      command('stop', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (body.captureId === null) {
+          const kept = sandboxes.get(dockId)
+          if (kept) sandboxes.set(dockId, { ...kept, state: 'stopped' })
+          return { capture: null }
+        }
+        if (!captures.has(body.captureId)) {
+          if (!sandboxes.has(dockId) && !unidentified.has(dockId))
+            throw new HostRefused('not_found', 'no disk')
+          captures.add(body.captureId)
+        }
+        sandboxes.delete(dockId)
+        unidentified.delete(dockId)
+        return { capture: { sizeBytes: 1234 } }
+      }),
+    capture: ({ dockId }, body) =>
+      command('capture', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
+        captures.add(body.captureId)
+        return { sizeBytes: 1234 }
+      }),
+    destroy: ({ dockId }, body) =>
+      command('destroy', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        const isOlder = unidentified.has(dockId) || (sandboxes.get(dockId)?.generation ?? 0) < body.generation
+        if (body.keepOlder && isOlder) throw new HostRefused('not_found', 'only an older disk')
+        sandboxes.delete(dockId)
+        unidentified.delete(dockId)
+      }),
+    destroyCapture: ({ captureId }) =>
+      command('destroyCapture', captureId, null, () => {
+        captures.delete(captureId)
+      }),
+    readCaptureNote: async ({ captureId }) => {
+      if (!host.online) throw new HostUnreachable('the link broke')
+      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
+      return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
+    },
+    exec: ({ dockId }, body, { signal } = {}) =>
+      whileWanted(
+        signal,
+        () => host.cancelled.push(body.command),
+        command('exec', dockId, body, () => {
+          if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+          const timedOut = body.command === 'sleep'
+          const output = host.output ?? { stdout: body.command, stderr: '' }
+          return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
+        }),
+      ),
+    setup: ({ dockId }, body) => command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
+    furnish: ({ dockId }, body) =>
+      command('furnish', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+      }),
+    cloneRepositories: ({ dockId }, body) =>
+      command('cloneRepositories', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+        return clonedRepositories.parse(host.cloneOutcome)
+      }),
+    sendInstanceMemory: async (_host, { watermark, erasures }) => {
+      host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
+    },
+    readInstanceMemory: async () => host.instance,
+    keepWarmPool: async (_host, { kind, second }) => {
+      host.warmPoolKind = kind
+      host.secondKind = second ?? null
+    },
+    async *listCaptures() {
+      yield [{ captures: [...captures] }]
+    },
+    async *listCaptureFiles() {
+      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
+    },
+    listCaptureFolder: async (_capture, { path }) => {
+      if (path === '/none') throw new HostRefused('not_found', 'no such folder')
+      return { entries: [{ name: 'hostname', type: 'file', mode: '0644', size: 5 }], nextCursor: null }
+    },
+    compareCaptures: async ({ captureId }, { to, cursor }) => {
+      if (cursor !== undefined) throw new HostRefused('invalid', 'cursor: not a nextCursor')
+      const added = {
+        ...{ path: '/etc/hostname', before: null, differences: ['added' as const] },
+        after: { type: 'file' as const, mode: '0644', size: 5 },
+      }
+      const changes = captureId === to ? [] : [added]
+      return { changes, nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false }
+    },
+    ...fakeCaptures(captures),
+    ...fakeImages(images),
+    readCaptureFile: async (_capture, { range: wanted }) => {
+      const range = wanted === undefined ? null : parseByteRange(wanted)
+      const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
+      const text = 'dock\n'.slice(place.start, place.end)
+      return { size: 5, length: text.length, body: Readable.from(Buffer.from(text), { objectMode: false }) }
+    },
+  })
+  const host: FakeHost = {
+    ...served,
+    startsOfKept: keptProcesses.startsOfKept,
     connections,
     sandboxes,
     captures,
@@ -197,119 +318,6 @@ export function createFakeHost(hostId: string): FakeHost {
     },
     hostsWithControlLink: () => (host.online ? [hostId] : []),
     hostsWithBulkLink: () => (host.online ? [hostId] : []),
-    start: (_host, dockId, body) =>
-      command('start', dockId, body, () => {
-        starts.push(body)
-        refuseOld(dockId, body.generation)
-        if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
-          throw new HostRefused('not_found', 'no such capture')
-        const had = images.get(hostId)
-        if (body.source.kind === 'image' && had && !had.has(body.source.image))
-          throw new HostRefused('not_found', 'no such image')
-        if (body.source.kind === 'own' && !sandboxes.has(dockId) && !unidentified.has(dockId))
-          throw new HostRefused('not_found', 'no disk')
-        unidentified.delete(dockId)
-        sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
-        return { ip: '10.0.0.2' }
-      }),
-    stop: (_host, dockId, body) =>
-      command('stop', dockId, body, () => {
-        refuseOld(dockId, body.generation)
-        if (body.captureId === null) {
-          const kept = sandboxes.get(dockId)
-          if (kept) sandboxes.set(dockId, { ...kept, state: 'stopped' })
-          return { capture: null }
-        }
-        if (!captures.has(body.captureId)) {
-          if (!sandboxes.has(dockId) && !unidentified.has(dockId))
-            throw new HostRefused('not_found', 'no disk')
-          captures.add(body.captureId)
-        }
-        sandboxes.delete(dockId)
-        unidentified.delete(dockId)
-        return { capture: { sizeBytes: 1234 } }
-      }),
-    capture: (_host, dockId, body) =>
-      command('capture', dockId, body, () => {
-        refuseOld(dockId, body.generation)
-        if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
-        captures.add(body.captureId)
-        return { sizeBytes: 1234 }
-      }),
-    destroy: (_host, dockId, body) =>
-      command('destroy', dockId, body, () => {
-        refuseOld(dockId, body.generation)
-        const isOlder = unidentified.has(dockId) || (sandboxes.get(dockId)?.generation ?? 0) < body.generation
-        if (body.keepOlder && isOlder) throw new HostRefused('not_found', 'only an older disk')
-        sandboxes.delete(dockId)
-        unidentified.delete(dockId)
-      }),
-    destroyCapture: (_host, captureId) =>
-      command('destroyCapture', captureId, null, () => {
-        captures.delete(captureId)
-      }),
-    readCaptureNote: async (_host, captureId) => {
-      if (!host.online) throw new HostUnreachable('the link broke')
-      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
-      return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
-    },
-    exec: (_host, dockId, body, cancelled) =>
-      whileWanted(
-        cancelled,
-        () => host.cancelled.push(body.command),
-        command('exec', dockId, body, () => {
-          if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
-          const timedOut = body.command === 'sleep'
-          const output = host.output ?? { stdout: body.command, stderr: '' }
-          return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
-        }),
-      ),
-    setup: (_host, dockId, body) =>
-      command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
-    furnish: (_host, dockId, body) =>
-      command('furnish', dockId, body, () => {
-        refuseOld(dockId, body.generation)
-        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
-      }),
-    cloneRepositories: (_host, dockId, body) =>
-      command('cloneRepositories', dockId, body, () => {
-        refuseOld(dockId, body.generation)
-        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
-        return clonedRepositories.parse(host.cloneOutcome)
-      }),
-    sendInstanceMemory: async (_host, { watermark, erasures }) => {
-      host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
-    },
-    readInstanceMemory: async () => host.instance,
-    keepWarmPool: async (_host, { kind, second }) => {
-      host.warmPoolKind = kind
-      host.secondKind = second ?? null
-    },
-    async *listCaptures() {
-      yield [...captures]
-    },
-    async *listCaptureFiles() {
-      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
-    },
-    listCaptureFolder: async (_host, _capture, { path }) => {
-      if (path === '/none') throw new HostRefused('not_found', 'no such folder')
-      return { entries: [{ name: 'hostname', type: 'file', mode: '0644', size: 5 }], nextCursor: null }
-    },
-    compareCaptures: async (_host, capture, other, cursor) => {
-      if (cursor !== undefined) throw new HostRefused('invalid', 'cursor: not a nextCursor')
-      const added = {
-        ...{ path: '/etc/hostname', before: null, differences: ['added' as const] },
-        after: { type: 'file' as const, mode: '0644', size: 5 },
-      }
-      const changes = capture === other ? [] : [added]
-      return { changes, nextCursor: null, visited: 1, bytesRead: 0, hasUnlisted: false }
-    },
-    ...fakeCaptures(captures),
-    ...fakeImages(images),
-    readCaptureFile: async (_host, _capture, _path, range) => {
-      const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
-      return { size: 5, body: new Blob(['dock\n'.slice(place.start, place.end)]).stream() }
-    },
   }
   return host
 }

@@ -5,9 +5,9 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import {
-  type HostKeptProcesses,
+  type HostGateway,
   HostRefused,
   type KeptPlace,
   type KeptProcess,
@@ -31,6 +31,17 @@ type Kept = {
   ended: Promise<void>
 }
 
+type KeptCalls =
+  | 'startKept'
+  | 'listKept'
+  | 'readKept'
+  | 'waitForKept'
+  | 'signalKept'
+  | 'resizeKept'
+  | 'openKeptOutput'
+  | 'writeKeptInput'
+  | 'closeKeptInput'
+
 const refuse = (error: unknown): never => {
   if (error instanceof KeeperRefusal) throw new HostRefused(error.code, error.message)
   if (error instanceof ExecRefused) throw new HostRefused('exec_refused', error.message)
@@ -44,7 +55,7 @@ const refuse = (error: unknown): never => {
 export function fakeKeptProcesses(
   enter: (dockId: string, generation: number | null) => void,
   isConfined: () => boolean,
-): HostKeptProcesses & { startsOfKept: StartKeptProcess[] } {
+): Pick<HostGateway, KeptCalls> & { startsOfKept: StartKeptProcess[] } {
   const kept = new Map<string, Kept>()
   const startsOfKept: StartKeptProcess[] = []
   let opening: Promise<Keeper> | undefined
@@ -108,19 +119,20 @@ export function fakeKeptProcesses(
   }
   return {
     startsOfKept,
-    startKept: async (_host, dockId, request) => {
+    startKept: async ({ dockId }, request) => {
       enter(dockId, request.generation)
       startsOfKept.push(request)
       const known = kept.get(request.processId) ?? (await start(dockId, request).catch(refuse))
       kept.set(request.processId, known)
       return view(known)
     },
-    listKept: async (_host, dockId) => {
+    listKept: async ({ dockId }) => {
       enter(dockId, null)
-      return Promise.all([...kept.values()].filter((each) => each.dockId === dockId).map(view))
+      const processes = [...kept.values()].filter((each) => each.dockId === dockId).map(view)
+      return { processes: await Promise.all(processes) }
     },
     readKept: async (place) => view(find(place)),
-    waitForKept: async (place, ms) => {
+    waitForKept: async (place, { ms }) => {
       const found = find(place)
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<void>((resolve) => {
@@ -136,7 +148,7 @@ export function fakeKeptProcesses(
       if (!request.pty) throw new HostRefused('conflict', 'the process has no terminal')
       local.resize(cols, rows)
     },
-    openKeptOutput: async (place, stream, { offset, follow }) => {
+    openKeptOutput: async ({ stream, ...place }, { offset, follow }) => {
       find(place)
       const output = (await keeper()).find(place.dockId, place.processId).output(stream)
       if (offset > output.end && !(follow && output.isOpen))
@@ -146,10 +158,10 @@ export function fakeKeptProcesses(
       void readOutput(output, start, follow, body)
       return { first: output.first, start, body }
     },
-    writeKeptInput: async (place, offset, body) => {
+    writeKeptInput: async (place, { offset }, body) => {
       find(place)
       const streams = (await keeper()).find(place.dockId, place.processId)
-      return { offset: await streams.writeInput(offset, body).catch(refuse) }
+      return { offset: await streams.writeInput(offset, Readable.from(body)).catch(refuse) }
     },
     closeKeptInput: async (place) => {
       find(place)

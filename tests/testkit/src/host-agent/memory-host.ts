@@ -9,6 +9,7 @@ import type { StartDock } from '@dock/host-protocol'
 import { bareDriver, createFakeDriver, type FakeDriver } from '../runtime/fake-driver.ts'
 import { createFakeMachine } from '../runtime/fake-machine.ts'
 import { createVirtualClock } from '../virtual-clock.ts'
+import { checkTraffic } from './check-traffic.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
@@ -48,6 +49,7 @@ export async function createMemoryHost({ warmPoolSize = 2, isBare = false } = {}
       networks: mortal(parts.networks, isAlive),
       bootId,
     })
+    agent.app.fetch = checkTraffic(agent.app.fetch)
     await agent.recover()
     return agent
   }

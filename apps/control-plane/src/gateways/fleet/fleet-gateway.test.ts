@@ -31,8 +31,11 @@ it('waits for a timed-out command until the runtime has had time to kill it', as
     timeoutMs: 1000,
     outputLimitBytes: 1,
   }
-  expect((await gateway.exec('host', 'dock', command)).timedOut).toBe(true)
-  await gateway.setup('host', 'dock', { operationId: 'o', generation: 1, script: '', timeoutMs: 1000 })
+  expect((await gateway.exec({ hostId: 'host', dockId: 'dock' }, command)).timedOut).toBe(true)
+  await gateway.setup(
+    { hostId: 'host', dockId: 'dock' },
+    { operationId: 'o', generation: 1, script: '', timeoutMs: 1000 },
+  )
   expect(asked).toHaveLength(2)
   for (const { timeoutMs } of asked) expect(timeoutMs).toBeGreaterThan(1000 + endingMs)
 })
@@ -49,8 +52,8 @@ it('holds orders back until the first inventory over a link is handled, and send
   } as unknown as AgentLink
   const gateway = createFleetGateway(systemClock, () => 3)
   gateway.attach('host', 'control', link)
-  const ordered = gateway.destroy('host', 'dock', { operationId: 'o', generation: 1 })
-  await gateway.keepWarmPool('host', { kind: null })
+  const ordered = gateway.destroy({ hostId: 'host', dockId: 'dock' }, { operationId: 'o', generation: 1 })
+  await gateway.keepWarmPool({ hostId: 'host' }, { kind: null })
   expect(asked).toEqual([{ kind: null }])
   gateway.releaseOrders('host')
   await ordered
@@ -62,15 +65,15 @@ it('rejects calls for the processes of a host without a link, and throws none', 
   const place = { hostId: 'host', dockId: 'dock', processId: 'process' }
   const start = { processId: 'process', generation: 1, command: 'true', env: {}, stdin: false }
   const calls = [
-    gateway.startKept('host', 'dock', start),
-    gateway.listKept('host', 'dock'),
+    gateway.startKept({ hostId: 'host', dockId: 'dock' }, start),
+    gateway.listKept({ hostId: 'host', dockId: 'dock' }),
     gateway.readKept(place),
-    gateway.waitForKept(place, 1),
+    gateway.waitForKept(place, { ms: 1 }),
     gateway.signalKept(place, { signal: 'TERM', target: 'group' }),
     gateway.resizeKept(place, { cols: 80, rows: 24 }),
     gateway.closeKeptInput(place),
-    gateway.openKeptOutput(place, 'stdout', { offset: 0, follow: true }),
-    gateway.writeKeptInput(place, 0, Readable.from([])),
+    gateway.openKeptOutput({ ...place, stream: 'stdout' }, { offset: 0, follow: true }),
+    gateway.writeKeptInput(place, { offset: 0 }, Readable.from([])),
   ]
   for (const outcome of await Promise.allSettled(calls))
     expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(HostNotLinked) })

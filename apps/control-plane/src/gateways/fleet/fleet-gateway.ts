@@ -2,47 +2,26 @@
  * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk`
  * for data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
  */
-import { type Clock, Precedence, waitAtMost } from '@dock/foundation'
+import { type Clock, newUuid, Precedence, waitAtMost } from '@dock/foundation'
 import {
   type AgentLink,
-  type CallOptions,
-  callAgent,
-  captureDock,
-  captured,
-  captureNote,
-  clonedRepositories,
-  cloneRepositories,
   createDialBackDoor,
+  createHostCalls,
   type DialBackDoor,
-  destroyCapture,
-  destroyDock,
-  execInDock,
-  execOutcome,
-  keepInstance,
-  keepWarmPool,
-  keptInstance,
   type LinkChannel,
-  removeImage,
-  setupDock,
-  setupOutcome,
-  startDock,
-  startedDock,
-  stopDock,
-  stoppedDock,
-  updateDockEnvironment,
 } from '@dock/host-protocol'
-import * as z from 'zod'
-import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/hosts/index.ts'
-import { createCaptureCalls } from './capture-calls.ts'
-import { createDockConnections } from './dock-connections.ts'
-import { createKeptProcessCalls } from './kept-process-calls.ts'
+import {
+  type HostGateway,
+  HostNotLinked,
+  HostUnreachable,
+  type SignalName,
+  type TerminalSize,
+} from '../../modules/hosts/index.ts'
+import { collectChunks } from './chunk-list.ts'
+import { createRemoteProcess } from './remote-process.ts'
 
-const startTimeoutMs = 120_000
-const captureTimeoutMs = 300_000
-const commandTimeoutMs = 60_000
-/** Added to a command's timeout: the runtime may take 30 s to kill the process tree before it reports the timeout. */
-const execGraceMs = 45_000
-const empty = z.looseObject({})
+/** How long an order waits for the first inventory over a host's link. */
+const reportTimeoutMs = 60_000
 
 export type FleetGateway = HostGateway & {
   readonly dialBacks: DialBackDoor
@@ -63,35 +42,27 @@ export function createFleetGateway(
   const dialBacks = createDialBackDoor()
   /** Callbacks that wait for a host's control link, by host. */
   const awaited = new Map<string, Set<() => void>>()
-  const link = (hostId: string, channel: LinkChannel = 'control'): AgentLink => {
+  const link = (hostId: string, channel: LinkChannel): AgentLink => {
     const found = links[channel].get(hostId)
     if (!found || found.isClosed) throw new HostNotLinked(`no ${channel} link to host ${hostId}`)
     return found
   }
-  const call = async <Q extends z.ZodType, A extends z.ZodType>(
-    hostId: string,
-    path: string,
-    request: Q | null,
-    answer: A,
-    body: z.input<Q> | undefined,
-    options: CallOptions & { timeoutMs: number },
-  ): Promise<z.output<A>> => callAgent(link(hostId), path, request, answer, body, options)
   /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
   const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {
-    if ((await waitAtMost(clock, commandTimeoutMs, report.promise)) === 'late')
+    if ((await waitAtMost(clock, reportTimeoutMs, report.promise)) === 'late')
       throw new HostUnreachable(`host ${hostId} sent no inventory in time`)
   }
-  /**
-   * A call that changes data on a host. It waits for the first inventory, which shows whether the database is a
-   * restored one that knows less than the host.
-   */
-  const order: typeof call = async (hostId, ...rest) => {
-    const report = reports.get(hostId)
-    if (report) await untilReported(hostId, report)
-    return call(hostId, ...rest)
-  }
-  const command = { timeoutMs: commandTimeoutMs }
+  const calls = createHostCalls({
+    link,
+    dialBacks,
+    epoch,
+    // The inventory shows whether the database is a restored one that knows less than the host.
+    untilOrdersMayGo: (hostId) => {
+      const report = reports.get(hostId)
+      return report && untilReported(hostId, report)
+    },
+  })
   const hostsWithLink = (channel: LinkChannel): string[] =>
     [...links[channel]].filter(([, each]) => !each.isClosed).map(([id]) => id)
 
@@ -141,50 +112,18 @@ export function createFleetGateway(
     },
     hostsWithControlLink: () => hostsWithLink('control'),
     hostsWithBulkLink: () => hostsWithLink('bulk'),
-    start: (host, dock, body) =>
-      order(host, `/docks/${dock}/start`, startDock, startedDock, body, { timeoutMs: startTimeoutMs }),
-    stop: (host, dock, body) =>
-      order(host, `/docks/${dock}/stop`, stopDock, stoppedDock, body, { timeoutMs: captureTimeoutMs }),
-    capture: (host, dock, body) =>
-      order(host, `/docks/${dock}/capture`, captureDock, captured, body, { timeoutMs: captureTimeoutMs }),
-    destroy: async (host, dock, body) => {
-      await order(host, `/docks/${dock}/destroy`, destroyDock, empty, { ...body, epoch: epoch() }, command)
+    ...calls,
+    nameChunks: (...sent) => collectChunks(calls.nameChunks(...sent)),
+    nameImageChunks: (...sent) => collectChunks(calls.nameImageChunks(...sent)),
+    openProcess: async (dock, { env = {}, waitsForOutputs, ...request }) => {
+      const place = { ...dock, processId: newUuid() }
+      const query = waitsForOutputs ? { waitsForOutputs: '1' as const } : {}
+      const socket = await calls.openProcess(place, query, { ...request, env })
+      const control = {
+        resize: (size: TerminalSize) => calls.resizeProcess(place, size),
+        signal: (signal: SignalName) => calls.signalProcess(place, { signal }),
+      }
+      return createRemoteProcess(place.processId, socket, control, precedence)
     },
-    destroyCapture: async (host, capture, operationId) => {
-      const body = { operationId, epoch: epoch() }
-      await order(host, `/captures/${capture}/destroy`, destroyCapture, empty, body, command)
-    },
-    removeImage: async (host, image, digest) => {
-      await order(host, `/images/${image}/remove`, removeImage, empty, { digest, epoch: epoch() }, command)
-    },
-    readCaptureNote: (host, capture) =>
-      call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),
-    exec: (host, dock, body, signal) => {
-      const request = signal ? { ...body, endsWithCaller: true as const } : body
-      const timeoutMs = body.timeoutMs + execGraceMs
-      return call(host, `/docks/${dock}/exec`, execInDock, execOutcome, request, { timeoutMs, signal })
-    },
-    setup: (host, dock, body) =>
-      call(host, `/docks/${dock}/setup`, setupDock, setupOutcome, body, {
-        timeoutMs: body.timeoutMs + execGraceMs,
-      }),
-    furnish: async (host, dock, body) => {
-      await call(host, `/docks/${dock}/environment`, updateDockEnvironment, empty, body, command)
-    },
-    cloneRepositories: (host, dock, body) =>
-      call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {
-        timeoutMs: body.timeoutMs + execGraceMs,
-      }),
-    sendInstanceMemory: async (host, body) => {
-      await call(host, '/instance', keepInstance, empty, body, command)
-    },
-    readInstanceMemory: (host) =>
-      call(host, '/instance', null, keptInstance, undefined, { ...command, method: 'GET' }),
-    keepWarmPool: async (host, body) => {
-      await call(host, '/pool', keepWarmPool, empty, body, command)
-    },
-    ...createCaptureCalls(link),
-    ...createDockConnections(link, dialBacks, precedence),
-    ...createKeptProcessCalls(link),
   }
 }

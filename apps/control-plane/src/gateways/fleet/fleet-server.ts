@@ -9,11 +9,11 @@ import {
   dialBackPath,
   dialBackProtocol,
   eventBytesMax,
-  type HostEvent,
-  hostEvent,
   type LinkChannel,
   type RegisteredHost,
+  readEvent,
   registerHost,
+  routes,
   splitLines,
 } from '@dock/host-protocol'
 import { WebSocketServer } from 'ws'
@@ -37,15 +37,8 @@ export type FleetServer = {
 const messageBytesMax = 16 * 2 ** 20
 /** The link is closed after more invalid events than this. */
 const unreadableMax = 20
-
-/** Parses a line into an event. Returns null if it is not in the protocol. */
-const readEvent = (line: string): HostEvent | null => {
-  try {
-    return hostEvent.safeParse(JSON.parse(line)).data ?? null
-  } catch {
-    return null
-  }
-}
+/** Types of events that are logged as unknown. A hostile host could make up more and more. */
+const unknownTypesMax = 100
 
 const unauthorized = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
@@ -64,15 +57,26 @@ export function createFleetServer(options: {
     maxPayload: messageBytesMax,
   })
 
+  const unknownTypes = new Set<string>()
+  const noteUnknown = (hostId: string, type: string): void => {
+    if (unknownTypes.has(type) || unknownTypes.size >= unknownTypesMax) return
+    unknownTypes.add(type)
+    logger.warn({ hostId, type }, 'hosts send an event that this version does not know; it is ignored')
+  }
+
   /** Reads the host's event stream until its control link closes. Handles one event at a time. */
   const follow = async (hostId: string, link: AgentLink): Promise<void> => {
-    const answer = await link.stream('GET', '/events')
+    const answer = await link.stream(routes.events.method, routes.events.path)
     if (answer.status !== 200) throw new Error(`the host responded to /events with status ${answer.status}`)
     let unreadable = 0
     for await (const lines of splitLines(answer.stream, eventBytesMax)) {
       for (const line of lines) {
         if (line.trim() === '') continue
         const event = readEvent(line)
+        if (event && 'unknownType' in event) {
+          noteUnknown(hostId, event.unknownType)
+          continue
+        }
         if (!event) {
           unreadable += 1
           logger.warn(

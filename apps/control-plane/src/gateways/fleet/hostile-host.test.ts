@@ -108,6 +108,14 @@ it('cannot report a warm pool of 100,000, nor one larger than allowed', async ()
   await vi.waitFor(takeAll, 60_000)
 })
 
+it('stays online if it sends events that this version does not know', async () => {
+  const sessions = host.sessions()
+  for (let each = 0; each < 100; each++) await host.send(`{"type":"newer.${each}","more":[${each}]}\n`)
+  await host.send(inventory({ newer: 1 }))
+  await untilOnline()
+  expect(host.sessions()).toBe(sessions)
+})
+
 it('is disconnected when it sends only invalid events', async () => {
   const sent = await writeEndlessly(Buffer.from('{"type":"nothing"}\n[]\nnull\n{\n'.repeat(5)), 2 ** 20)
   expect(sent).toBeLessThan(2 ** 20)
@@ -134,7 +142,9 @@ it('cannot send an endless list of chunks', async () => {
   ]) {
     sent = 0
     answer = (path) => (path.endsWith('/chunk-names') ? list(line) : null)
-    await expect(gateway.nameChunks(host.hostId, newUuid(), 'keys')).rejects.toThrow(/not in the protocol/)
+    await expect(
+      gateway.nameChunks({ hostId: host.hostId, captureId: newUuid() }, { keys: 'keys' }),
+    ).rejects.toThrow(/not in the protocol/)
     // A disk of 20 GiB has 5,120 chunks. The links buffer some more.
     expect(sent).toBeLessThan(5_120 + 200_000)
   }
@@ -165,7 +175,11 @@ it.each([
       )
     const { gateway } = controlPlane.controlPlane.docks.context
     const frames = Readable.from([])
-    const restored = gateway.restoreCapture(host.hostId, newUuid(), { keys: 'keys', diskBytes: gib }, frames)
+    const restored = gateway.restoreCapture(
+      { hostId: host.hostId, captureId: newUuid() },
+      { keys: 'keys', diskBytes: gib },
+      frames,
+    )
     await expect(restored).rejects.toMatchObject({ name: 'HostRefused', code: 'failed' })
     await vi.waitFor(() => expect(cancelled).toBe(1), 60_000)
     // The links buffer some more.

@@ -27,7 +27,7 @@ let dockId: string
 let dialled: Set<Socket>
 
 const open = (request: ProcessRequest) =>
-  gateway.openProcess('host', dockId, { generation: 1, cwd: '/tmp', ...request })
+  gateway.openProcess({ hostId: 'host', dockId }, { generation: 1, cwd: '/tmp', ...request })
 const settled = async (value: () => number): Promise<number> => {
   let before = -1
   while (before !== value()) {
@@ -109,7 +109,10 @@ describe.each([
   it('is refused before anything runs, with the code of the host', async () => {
     await expect(open({ argv: ['/no/such'] })).rejects.toMatchObject({ code: 'exec_refused' })
     await expect(open({ argv: ['true'], cwd: '/no/such' })).rejects.toThrow(HostRefused)
-    const unknown = gateway.openProcess('host', newUuid(), { generation: 1, argv: ['true'] })
+    const unknown = gateway.openProcess(
+      { hostId: 'host', dockId: newUuid() },
+      { generation: 1, argv: ['true'] },
+    )
     await expect(unknown).rejects.toMatchObject({ code: 'not_running' })
   })
 

@@ -18,7 +18,7 @@ const open = (times?: Partial<GitDoorTimes>) => {
   const waiting = new Map<string, Duplex>()
   door = createGitDoor({
     ...{ logger, servers: { github: 'https://github.com', gitlab: 'https://gitlab.com' } },
-    hosts: { connectGit: async (_host, _dock, connectionId) => waiting.get(connectionId)! },
+    hosts: { connectGit: async ({ connectionId }) => waiting.get(connectionId)! },
     grantFor: async () => null,
     organizationOf: async (dock) => dock.dockId.split('/')[0]!,
     ...(times ? { times } : {}),

@@ -84,7 +84,7 @@ const openDoor = async (times?: Partial<GitDoorTimes>, servers?: string): Promis
     logger,
     servers: { github: servers ?? url, gitlab: servers ?? url },
     hosts: {
-      connectGit: async (_host, _dock, connectionId) => sockets.get(connectionId)!,
+      connectGit: async ({ connectionId }) => sockets.get(connectionId)!,
     },
     grantFor: async (dock) => {
       grantedTo.push(dock)

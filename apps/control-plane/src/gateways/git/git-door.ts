@@ -20,7 +20,7 @@ import type { BootedDock, OrganizationOf } from '../../modules/docks/index.ts'
 import { cloneUrl, type GitServers } from '../../modules/environments/index.ts'
 import {
   type GitConnected,
-  type HostConnections,
+  type HostGateway,
   HostRefused,
   HostUnreachable,
 } from '../../modules/hosts/index.ts'
@@ -83,7 +83,7 @@ const discard = async (request: IncomingMessage): Promise<void> => {
 
 export function createGitDoor(parts: {
   logger: Logger
-  hosts: Pick<HostConnections, 'connectGit'>
+  hosts: Pick<HostGateway, 'connectGit'>
   servers: GitServers
   grantFor: GrantFor
   organizationOf: OrganizationOf
@@ -228,7 +228,7 @@ export function createGitDoor(parts: {
     connectionId: string,
     refusal: DoorRefusal | null,
   ): Promise<void> => {
-    const stream = await hosts.connectGit(dock.hostId, dock.dockId, connectionId)
+    const stream = await hosts.connectGit({ hostId: dock.hostId, dockId: dock.dockId, connectionId })
     const cut = (): void => void stream.destroy()
     const late = setTimeout(cut, refusal ? times.refusedMs : times.headMs).unref()
     // A request does not extend the time of a refused connection.

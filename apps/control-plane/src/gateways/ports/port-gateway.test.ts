@@ -38,7 +38,7 @@ beforeEach(async () => {
     domain: { scheme: 'http', domain: 'docks.localhost', port: undefined },
     routes: { find: (wanted) => find(wanted), notice: () => undefined },
     hosts: {
-      connectPort: async (_host, _dock, port) => {
+      connectPort: async ({ port }) => {
         const socket = connect({ host: '127.0.0.1', port })
         await once(socket, 'connect')
         return socket

@@ -15,7 +15,7 @@ import {
 } from '@dock/foundation'
 import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
-import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
@@ -81,7 +81,7 @@ const leave = (stream: Duplex): void => {
 export function createPortGateway(parts: {
   domain: PortsDomain
   routes: PortRoutes
-  hosts: Pick<HostConnections, 'connectPort'>
+  hosts: Pick<HostGateway, 'connectPort'>
   /** Lets API requests go before large bodies. */
   precedence: Precedence
   clientAddress: ClientAddress
@@ -89,7 +89,10 @@ export function createPortGateway(parts: {
 }): PortGateway {
   const { domain, routes, precedence, logger } = parts
   const connect = (place: { hostId: string; dockId: string; generation: number }, port: number) =>
-    parts.hosts.connectPort(place.hostId, place.dockId, port, place.generation)
+    parts.hosts.connectPort(
+      { hostId: place.hostId, dockId: place.dockId, port },
+      { generation: place.generation },
+    )
   const counts = new ConnectionCounts()
   const agent = new DockAgent(connect, counts)
   const oneShotAgent = new DockAgent(connect, counts, false)

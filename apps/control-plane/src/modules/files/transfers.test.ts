@@ -188,8 +188,7 @@ describe('a download', () => {
   it('is cut if the program in the Dock ends early or says too much', async () => {
     const original = server.host.openProcess
     const playing = (script: string) => {
-      server.host.openProcess = (host, dock, wanted) =>
-        original(host, dock, { ...wanted, argv: ['bash', '-c', script] })
+      server.host.openProcess = (dock, wanted) => original(dock, { ...wanted, argv: ['bash', '-c', script] })
     }
     try {
       playing('echo file 10 0 1 420; echo -n short')
@@ -212,8 +211,7 @@ describe('a hostile program in the Dock', () => {
     path: string,
   ): Promise<{ status: number; code?: string }> => {
     const original = server.host.openProcess
-    server.host.openProcess = (host, dock, wanted) =>
-      original(host, dock, { ...wanted, argv: ['bash', '-c', script] })
+    server.host.openProcess = (dock, wanted) => original(dock, { ...wanted, argv: ['bash', '-c', script] })
     try {
       const sent = begin(method, path)
       sent.end()

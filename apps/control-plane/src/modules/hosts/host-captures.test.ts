@@ -50,8 +50,8 @@ it('from a list of any length are handled like those in an inventory', async () 
     select gen_random_uuid(), ${world.hostId}, 'capture', id, 'held', now()
     from unnest(${many}::uuid[]) as m(id)`.execute(world.db)
   world.host.listCaptures = async function* () {
-    for (let at = 0; at < many.length; at += 1_000) yield many.slice(at, at + 1_000)
-    yield [...world.host.captures]
+    for (let at = 0; at < many.length; at += 1_000) yield [{ captures: many.slice(at, at + 1_000) }]
+    yield [{ captures: [...world.host.captures] }]
   }
   await world.beSilent()
   await reportUnnamed()
@@ -91,7 +91,7 @@ it('stay unchanged if the host’s list is endless, and the host stays usable', 
   for (const listed of [page, []]) {
     let taken = 0
     world.host.listCaptures = async function* () {
-      for (; ; taken++) yield listed
+      for (; ; taken++) yield [{ captures: listed }]
     }
     await world.beSilent()
     await reportUnnamed()
@@ -105,17 +105,17 @@ it('stay unchanged if the host’s list is endless, and the host stays usable', 
 const listWithoutAnEnd = () => {
   const begun = Promise.withResolvers<void>()
   const state = { begun: begun.promise, isCancelled: false }
-  world.host.listCaptures = async function* (_host, signal) {
-    yield [newUuid()]
+  world.host.listCaptures = async function* (_host, { signal } = {}) {
+    yield [{ captures: [newUuid()] }]
     begun.resolve()
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
     state.isCancelled = true
-    throw signal.reason
+    throw signal?.reason
   }
   return state
 }
 const listThatBreaksOff = async function* () {
-  yield [newUuid()]
+  yield [{ captures: [newUuid()] }]
   throw new Error('the list was cut')
 }
 
@@ -156,7 +156,7 @@ it('whose list does not end in time stay unchanged, and the list is cancelled', 
 
 it('whose list breaks off with the link postpone the whole inventory to the next session', async () => {
   world.host.listCaptures = async function* () {
-    yield [newUuid()]
+    yield [{ captures: [newUuid()] }]
     world.host.online = false
     throw new Error('the link broke')
   }

@@ -31,14 +31,16 @@ const readList = async (
 ): Promise<string[] | null> => {
   const captures: string[] = []
   let taken = 0
-  for await (const page of gateway.listCaptures(hostId, signal)) {
-    // Count empty pages too, because a hostile host could send them endlessly.
-    taken += Math.max(page.length, 1)
-    if (taken > capturesMax) {
-      logger.error({ hostId, capturesMax }, 'the host lists too many captures; ignoring all of them')
-      return null
+  for await (const pages of gateway.listCaptures({ hostId }, { signal })) {
+    for (const page of pages) {
+      // Count empty pages too, because a hostile host could send them endlessly.
+      taken += Math.max(page.captures.length, 1)
+      if (taken > capturesMax) {
+        logger.error({ hostId, capturesMax }, 'the host lists too many captures; ignoring all of them')
+        return null
+      }
+      captures.push(...page.captures)
     }
-    captures.push(...page)
   }
   return captures
 }

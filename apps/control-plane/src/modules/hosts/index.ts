@@ -19,6 +19,7 @@ export type {
   SetupOutcome,
   SignalName,
   StartDock,
+  TerminalSize,
   UsageSample,
   WarmSandbox,
 } from '@dock/host-protocol'
@@ -33,22 +34,16 @@ export {
   setupOutcome,
   signalName,
   startDock as startDockMessage,
+  writeByteRange,
 } from '@dock/host-protocol'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { epochOf, nextGeneration } from './generations.ts'
 export { listTimeoutMs } from './host-captures.ts'
-export type {
-  HostConnections,
-  ProcessRequest,
-  RemoteProcess,
-  TerminalSize,
-} from './host-connections.ts'
 export type { HostEvents } from './host-events.ts'
 export { explainHostFailure, type HostFailureWords, hostNotReached, NotBegun } from './host-failure.ts'
-export type { HostGateway } from './host-gateway.ts'
-export type { HostKeptProcesses, KeptOutputStream, KeptPlace } from './host-kept-processes.ts'
+export type { DockPlace, HostGateway, KeptPlace, NamedDisk } from './host-gateway.ts'
 export {
   endHostOrder,
   type HostOrder,
@@ -84,5 +79,6 @@ export {
   type UnknownObjects,
 } from './quarantine-store.ts'
 export { listQuarantine } from './quarantine-view.ts'
+export type { ProcessRequest, RemoteProcess } from './remote-process.ts'
 export type { StartFailures } from './start-failures.ts'
 export type { WarmDock, WarmPoolKind, WarmPools } from './warm-pools.ts'

@@ -31,15 +31,18 @@ const fence = async ({ gateway }: Context, hostId: string, found: Quarantined): 
   const { id, thingId } = found
   const command = { operationId: `quarantine-${id}`, generation: commandGenerationOf(found) }
   try {
-    await gateway.stop(hostId, thingId, { ...command, captureId: id })
+    await gateway.stop({ hostId, dockId: thingId }, { ...command, captureId: id })
   } catch (error) {
     // Its own id: the host repeats the result of a known one, and the next attempt must make the capture.
     if (!isAbsent(error))
-      await gateway.stop(hostId, thingId, {
-        ...command,
-        operationId: `${command.operationId}-end`,
-        captureId: null,
-      })
+      await gateway.stop(
+        { hostId, dockId: thingId },
+        {
+          ...command,
+          operationId: `${command.operationId}-end`,
+          captureId: null,
+        },
+      )
     throw error
   }
 }
@@ -49,7 +52,10 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
   const { id, kind, thingId, generation } = found
   try {
     if (kind === 'dock') await fence(context, hostId, found)
-    const { sizeBytes, diskBytes, dock } = await gateway.readCaptureNote(hostId, captureIdOf(found))
+    const { sizeBytes, diskBytes, dock } = await gateway.readCaptureNote({
+      hostId,
+      captureId: captureIdOf(found),
+    })
     if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },

@@ -58,7 +58,7 @@ export function createLostTime(parts: {
       .rows.length > 0
 
   const takeErasuresOf = async (hostId: string): Promise<void> => {
-    const kept = await gateway.readInstanceMemory(hostId)
+    const kept = await gateway.readInstanceMemory({ hostId })
     const erasures = kept.erasures.filter(erasureMacs.isOurs)
     const foreign = kept.erasures.length - erasures.length
     if (foreign > 0)
@@ -93,7 +93,7 @@ export function createLostTime(parts: {
     watermark: Awaited<ReturnType<Lineage['current']>>,
   ) => {
     const erasures = await listErasures(db, { offset: sent, limit: erasuresAtOnce })
-    await gateway.sendInstanceMemory(hostId, { watermark, erasures: erasures.map(erasureMacs.signed) })
+    await gateway.sendInstanceMemory({ hostId }, { watermark, erasures: erasures.map(erasureMacs.signed) })
     compared.set(hostId, sent + erasures.length)
   }
 

@@ -87,8 +87,8 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const command = { operationId: 'fence', generation }
     const work =
       way === 'end'
-        ? gateway.stop(hostId, dockId, { ...command, captureId: null })
-        : gateway.destroy(hostId, dockId, command)
+        ? gateway.stop({ hostId, dockId }, { ...command, captureId: null })
+        : gateway.destroy({ hostId, dockId }, command)
     await work.catch((error: unknown) =>
       logger.warn({ hostId, dockId, err: error }, 'fence failed; the next inventory repeats it'),
     )
@@ -99,10 +99,11 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const { hostId, kind, thingId, generation } = order
     if (!(await isStillOrdered(db, order))) return
     try {
-      if (kind === 'capture') await gateway.destroyCapture(hostId, thingId, 'order')
+      if (kind === 'capture')
+        await gateway.destroyCapture({ hostId, captureId: thingId }, { operationId: 'order' })
       else {
         const keepOlder = kind === 'start' ? { keepOlder: true as const } : {}
-        await gateway.destroy(hostId, thingId, { operationId: 'order', generation, ...keepOlder })
+        await gateway.destroy({ hostId, dockId: thingId }, { operationId: 'order', generation, ...keepOlder })
       }
     } catch (error) {
       if (error instanceof HostNotLinked) throw error
@@ -153,7 +154,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     captures: readonly string[],
   ): Promise<void> => {
     await gateway
-      .keepWarmPool(hostId, pool)
+      .keepWarmPool({ hostId }, pool)
       .catch((error: unknown) =>
         logger.warn(
           { hostId, err: error },
@@ -169,7 +170,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     await carryOutOrders(hostId, 'captures')
     for (const captureId of captures)
       await gateway
-        .destroyCapture(hostId, captureId, 'fence')
+        .destroyCapture({ hostId, captureId }, { operationId: 'fence' })
         .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
   }
 

@@ -29,7 +29,7 @@ export async function writeInput(
   try {
     return await callHost(context, caller, params, async (place) => {
       await endWithAccess(context, caller, params.id, [bytes])
-      return context.hosts.writeKeptInput(place, offset, bytes)
+      return context.hosts.writeKeptInput(place, { offset }, bytes)
     })
   } catch (error) {
     throw bytes.errored instanceof ServiceError ? bytes.errored : error

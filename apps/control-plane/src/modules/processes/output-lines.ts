@@ -1,7 +1,8 @@
 /** Both outputs of a process in one response: one JSON object a line, which every language can read. */
-import type { KeptOutputStream } from '../hosts/index.ts'
+import type { Readable } from 'node:stream'
 
-export type NamedOutput = KeptOutputStream & { name: 'stdout' | 'stderr' }
+/** `start` is the offset of the first byte of `body`, `first` that of the first byte that is kept. */
+export type NamedOutput = { name: 'stdout' | 'stderr'; first: number; start: number; body: Readable }
 
 type Next = { output: NamedOutput; iterator: AsyncIterator<Buffer>; result: IteratorResult<Buffer> }
 

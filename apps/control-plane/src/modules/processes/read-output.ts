@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { RouteQuery, routes } from '@dock/contract'
 import { bodyOf } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
-import type { KeptOutputStream, KeptPlace } from '../hosts/index.ts'
+import type { KeptPlace } from '../hosts/index.ts'
 import { endWithAccess } from './end-with-access.ts'
 import { type NamedOutput, outputLines } from './output-lines.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -65,7 +65,7 @@ const openOutputs = async (
   bodies: Readable[],
 ): Promise<NamedOutput[]> => {
   const open = async (name: 'stdout' | 'stderr', from: number): Promise<NamedOutput> => {
-    const opened: KeptOutputStream = await hosts.openKeptOutput(place, name, { offset: from, follow })
+    const opened = await hosts.openKeptOutput({ ...place, stream: name }, { offset: from, follow })
     bodies.push(opened.body)
     return { name, ...opened }
   }

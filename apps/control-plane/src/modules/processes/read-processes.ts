@@ -16,7 +16,7 @@ export async function listProcesses(
 ): Promise<DockProcess[]> {
   const hostId = requireReady(await requireProcessAccess(context, caller, id))
   try {
-    return (await context.hosts.listKept(hostId, id)).map(viewProcess)
+    return (await context.hosts.listKept({ hostId, dockId: id })).processes.map(viewProcess)
   } catch (error) {
     throw explainHostFailure(error, startWords)
   }
@@ -38,7 +38,7 @@ export async function waitForProcess(
   { timeoutSeconds }: { timeoutSeconds: number },
 ): Promise<DockProcess> {
   const wait = callHost(context, caller, params, (place) =>
-    context.hosts.waitForKept(place, timeoutSeconds * 1000),
+    context.hosts.waitForKept(place, { ms: timeoutSeconds * 1000 }),
   )
   return viewProcess(await wait)
 }

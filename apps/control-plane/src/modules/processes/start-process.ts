@@ -39,12 +39,15 @@ const start = async (
   const { timeoutSeconds, holdOutput, ...wanted } = body
   const ended = activity.begin(dock)
   try {
-    const process = await hosts.startKept(hostId, dock.id, {
-      ...wanted,
-      ...{ processId, generation: dock.generation },
-      ...(holdOutput ? { holdOutput } : {}),
-      ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
-    })
+    const process = await hosts.startKept(
+      { hostId, dockId: dock.id },
+      {
+        ...wanted,
+        ...{ processId, generation: dock.generation },
+        ...(holdOutput ? { holdOutput } : {}),
+        ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
+      },
+    )
     return viewProcess(process)
   } catch (error) {
     throw explainHostFailure(error, startWords)

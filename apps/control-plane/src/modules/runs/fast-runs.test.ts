@@ -130,7 +130,7 @@ it('becomes one Dock by twenty promotions at once, with the same processes', asy
   const machine = (await machineOf(id))!
   const [before, starts] = [await reservedSlots(), host.starts.length]
   const running = async () => {
-    const processes = await host.listKept(hostId, machine)
+    const processes = (await host.listKept({ hostId, dockId: machine })).processes
     return processes.filter(({ end }) => end === null).map(({ processId }) => processId)
   }
   const processes = await running()

@@ -52,7 +52,7 @@ it('stops: the agent is ended, and nothing is pushed', async () => {
   await signal(stop)
   await until(id, 'stopped')
   expect((await eventsOf(id)).at(-1)).toBe('stopped')
-  const processes = await world.host.listKept(world.hostId, dockId)
+  const processes = (await world.host.listKept({ hostId: world.hostId, dockId })).processes
   expect(processes.every(({ end }) => end !== null)).toBe(true)
   signalKept.mockRestore()
   expect(await github.readBranch(repository, (await read(id)).branch)).toBeNull()

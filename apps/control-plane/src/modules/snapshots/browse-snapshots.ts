@@ -26,7 +26,7 @@ export async function listSnapshotFolder(
     const hostId = await hostOf(context, row)
     const party = { userId: caller.userId, organizationId: row.organizationId }
     count(readings.ofHost(hostId, party).end)
-    return mapHostErrors(gateway.listCaptureFolder(hostId, id, query), 'service_unavailable')
+    return mapHostErrors(gateway.listCaptureFolder({ hostId, captureId: id }, query), 'service_unavailable')
   })
   end()
   return begun
@@ -56,7 +56,7 @@ export async function compareSnapshots(
     const party = { userId: caller.userId, organizationId: before.organizationId }
     count(readings.ofHost(hostId, party).end)
     await mapHostErrors(ensureCapture(to, hostId), 'service_unavailable')
-    const comparing = gateway.compareCaptures(hostId, id, to, cursor)
+    const comparing = gateway.compareCaptures({ hostId, captureId: id }, { to, cursor })
     return mapHostErrors(comparing, cursor === undefined ? 'service_unavailable' : notCursor())
   })
   end()

@@ -1,6 +1,6 @@
 /** GET /v1/snapshots/:id/tree, …/files, …/download. Lists are streamed in batches. */
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
-import { mapAsync } from '@dock/foundation'
+import { bodyOf, mapAsync } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
 import { requireSecretsAccess } from '../docks/index.ts'
 import {
@@ -9,6 +9,7 @@ import {
   HostUnreachable,
   parseByteRange,
   placeByteRange,
+  writeByteRange,
 } from '../hosts/index.ts'
 import { NoCopy } from '../storage/index.ts'
 import { limitSlowReader } from './limit-slow-reader.ts'
@@ -141,12 +142,18 @@ export async function readSnapshotFile(
     place = readings.ofHost(hostId, { userId: caller.userId, organizationId: row.organizationId })
     count(place.end)
     return mapHostErrors(
-      context.gateway.readCaptureFile(hostId, wanted.id, wanted.path, range),
+      context.gateway.readCaptureFile(
+        { hostId, captureId: wanted.id },
+        {
+          path: wanted.path,
+          ...(range ? { range: writeByteRange(range) } : {}),
+        },
+      ),
       'not_a_regular_file',
     )
   })
   const { size } = begun
-  const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length, place })
+  const body = limitSlowReader(bodyOf(begun.body), end, { bytesOf: (chunk) => chunk.length, place })
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
   if (contentLength > bytesMax) {

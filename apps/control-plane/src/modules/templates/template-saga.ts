@@ -55,7 +55,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
           const { id: operationId, generation, dockId, hostId } = operation
           const command = { operationId, generation, captureId: data.snapshotId }
           // If the host stays silent, fail the save instead of waiting for the host: the operation holds the Dock.
-          const capture = () => gateway.capture(hostId, dockId ?? '', command)
+          const capture = () => gateway.capture({ hostId, dockId: dockId ?? '' }, command)
           const captured = await retryWhenHostReconnects(gateway, hostId, capture).catch(
             async (error: unknown) => {
               await blockIfInherited({ db, origins }, operation, hostId, error)

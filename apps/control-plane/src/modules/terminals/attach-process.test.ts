@@ -64,10 +64,13 @@ afterEach(async () => {
 
 const attach = async () => {
   const processId = newUuid()
-  await gateway.startKept('host', dockId, {
-    ...{ processId, generation: 1, argv: ['/bin/cat'], env: {}, stdin: true },
-    pty: { cols: 80, rows: 24 },
-  })
+  await gateway.startKept(
+    { hostId: 'host', dockId },
+    {
+      ...{ processId, generation: 1, argv: ['/bin/cat'], env: {}, stdin: true },
+      pty: { cols: 80, rows: 24 },
+    },
+  )
   return (await attachProcess(gateway, systemClock, { hostId: 'host', dockId, processId }, 0)).output
 }
 const cut = (channel: LinkChannel) => void sockets.get(channel)?.destroy()

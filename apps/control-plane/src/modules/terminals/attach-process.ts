@@ -43,7 +43,7 @@ export async function attachProcess(
   offset: number,
 ): Promise<TerminalConnection & { start: number }> {
   await requireWritten(hosts, place, offset)
-  const { start, body } = await hosts.openKeptOutput(place, 'stdout', { offset, follow: true })
+  const { start, body } = await hosts.openKeptOutput({ ...place, stream: 'stdout' }, { offset, follow: true })
   const input = openInput(hosts, clock, place, (error) => stream.destroy(error))
   const outputEnded = new Promise<void>((resolve) => void body.once('end', resolve))
   /** Null until the process has ended: its exit code, and the offset after its last byte. */
@@ -82,8 +82,8 @@ export async function attachProcess(
     if (!isOver) stream.destroy(error)
   }
   const watchEnd = async (): Promise<void> => {
-    let process = await hosts.waitForKept(place, waitMs)
-    while (!process.end && !stream.destroyed) process = await hosts.waitForKept(place, waitMs)
+    let process = await hosts.waitForKept(place, { ms: waitMs })
+    while (!process.end && !stream.destroyed) process = await hosts.waitForKept(place, { ms: waitMs })
     if (!process.end) return
     if (process.stdout.isOpen) {
       await Promise.race([outputEnded, elapse(clock, lastOutputMs, stream)])
@@ -149,7 +149,7 @@ const openInput = (
   bytes.on('close', () => release())
   bytes.on('error', () => undefined)
   hosts
-    .writeKeptInput(place, 'next', bytes satisfies Readable)
+    .writeKeptInput(place, { offset: 'next' }, bytes satisfies Readable)
     .catch((error: Error) => {
       // The process takes no input, or no longer. It may still have output.
       if (!(error instanceof HostRefused && error.code === 'conflict') && !isGone(error)) onLost(error)

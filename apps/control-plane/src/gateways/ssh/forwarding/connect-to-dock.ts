@@ -22,7 +22,9 @@ const connectTcp = async (connection: SshConnection, host: string, port: number)
   const { hostId } = dock
   if (!isDockItself(host, dock) || hostId === null) return (await forwarder.start()).connect(host, port)
   const { gateway, activity } = context.docks
-  return useWhileOpen(activity, dock, () => gateway.connectPort(hostId, dock.id, port, dock.generation))
+  return useWhileOpen(activity, dock, () =>
+    gateway.connectPort({ hostId, dockId: dock.id, port }, { generation: dock.generation }),
+  )
 }
 
 /** Returns the handler of such requests. They are refused if the client's user name matches several Docks. */

@@ -68,7 +68,7 @@ export function createBranchSource(parts: {
         const { dockId, generation, snapshotId } = source
         const hostId = hostOf(operation)
         const command = { operationId: operation.id, generation, captureId: snapshotId }
-        const take = () => gateway.capture(hostId, dockId, command)
+        const take = () => gateway.capture({ hostId, dockId }, command)
         const captured = await retryWhenHostReconnects(gateway, hostId, take).catch(
           async (error: unknown) => {
             await blockIfInherited(parts, operation, hostId, error)

@@ -44,7 +44,7 @@ beforeEach(async () => {
   restores = []
   const { restoreCapture } = world.host
   world.host.restoreCapture = async (on, ...rest) => {
-    restores.push(on)
+    restores.push(on.hostId)
     return restoreCapture(on, ...rest)
   }
 })
@@ -133,7 +133,7 @@ describe('a restore', () => {
     const removed: string[] = []
     const { destroyCapture } = world.host
     world.host.destroyCapture = (on, ...rest) => {
-      removed.push(on)
+      removed.push(on.hostId)
       return destroyCapture(on, ...rest)
     }
     await deleteDock(world.modules.context, world.caller, dockId, dockId)

@@ -29,11 +29,11 @@ beforeEach(async () => {
   asked = []
   broken = new Map()
   const { start } = world.host
-  world.host.start = async (hostId, ...rest) => {
-    asked.push(hostId)
-    const refusal = broken.get(hostId)
+  world.host.start = async (dock, ...rest) => {
+    asked.push(dock.hostId)
+    const refusal = broken.get(dock.hostId)
     if (refusal) throw refusal
-    return start(hostId, ...rest)
+    return start(dock, ...rest)
   }
   // Placement prefers the first host.
   await sql`update hosts set reserved_slots = 25 where id = ${second}`.execute(world.db)

@@ -102,6 +102,6 @@ export async function moveStart(
   operation.data.movedFrom = from
   // Only speeds up the removal: the order is saved and the host executes it at its next report in any case.
   const undo = { operationId: operation.id, generation, keepOlder: true as const }
-  await gateway.destroy(from, dockId, undo).catch(() => undefined)
+  await gateway.destroy({ hostId: from, dockId }, undo).catch(() => undefined)
   return true
 }

@@ -130,7 +130,10 @@ export function createStartSagas(options: Options): Saga[] {
         ])
     const { source: from } = data.command
     const order = () =>
-      gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
+      gateway.start(
+        { hostId, dockId },
+        { ...data.command, operationId, generation, organizationId, ...given },
+      )
     const start = () =>
       order().catch(async (error: unknown) => {
         const lacksSource = error instanceof HostRefused && error.code === 'not_found'
@@ -183,8 +186,10 @@ export function createStartSagas(options: Options): Saga[] {
       // A recovery's disk is the only copy of the Dock's data, so the undo only stops the sandbox and keeps the disk. If
       // the host is unreachable, its runtime is fenced when it returns.
       if (operation.kind === 'recover')
-        await undoOnHost(gateway.stop(hostId, targetId, { ...body, captureId: null }))
-      else if (!(await undoOnHost(gateway.destroy(hostId, targetId, { ...body, keepOlder: true })))) {
+        await undoOnHost(gateway.stop({ hostId, dockId: targetId }, { ...body, captureId: null }))
+      else if (
+        !(await undoOnHost(gateway.destroy({ hostId, dockId: targetId }, { ...body, keepOlder: true })))
+      ) {
         // Only the host's next report tells if the database was restored, so the undo is retried after it.
         if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is unreachable')
         operation.data.orders = [{ hostId, kind: 'start', thingId: targetId, generation }]

@@ -47,7 +47,7 @@ export async function findLostTimeCapture(
 ): Promise<{ sizeBytes: number }> {
   if (!(refusal instanceof HostRefused) || !(await origins.isOfLostTime(operation.id))) throw refusal
   try {
-    const { sizeBytes } = await gateway.readCaptureNote(capture.hostId, capture.id)
+    const { sizeBytes } = await gateway.readCaptureNote({ hostId: capture.hostId, captureId: capture.id })
     return { sizeBytes: sizeBytes ?? 0 }
   } catch (error) {
     throw error instanceof HostRefused ? refusal : error

@@ -30,7 +30,7 @@ export async function removeCapture(
 ): Promise<OrderForHost[]> {
   const { id, hostId } = capture
   try {
-    await gateway.destroyCapture(hostId, id, operationId)
+    await gateway.destroyCapture({ hostId, captureId: id }, { operationId })
     return []
   } catch (error) {
     return isAbsent(error) ? [] : [{ hostId, kind: 'capture', thingId: id, generation: 0 }]
@@ -48,7 +48,7 @@ export async function removeDockDisk(
 ): Promise<OrderForHost[]> {
   const { id, hostId, generation } = dock
   try {
-    await gateway.destroy(hostId, id, { operationId, generation })
+    await gateway.destroy({ hostId, dockId: id }, { operationId, generation })
     return []
   } catch (error) {
     if (isGenerationAbsent(error)) return []

@@ -46,7 +46,10 @@ export async function openDockProcess(
   const hostId = requireReady(dock)
   const ended = activity.begin(dock)
   try {
-    const opened = await gateway.openProcess(hostId, dock.id, { ...request, generation: dock.generation })
+    const opened = await gateway.openProcess(
+      { hostId, dockId: dock.id },
+      { ...request, generation: dock.generation },
+    )
     opened.exited.then(ended, ended)
     return opened
   } catch (error) {

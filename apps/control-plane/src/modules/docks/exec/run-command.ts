@@ -37,8 +37,9 @@ export async function runCommand(
       env: body.env,
       timeoutMs: timeoutSeconds * 1000,
       outputLimitBytes: limits.exec.outputBytesMax,
+      ...(cancelled ? { endsWithCaller: true as const } : {}),
     }
-    return await context.gateway.exec(hostId, dock.id, request, cancelled)
+    return await context.gateway.exec({ hostId, dockId: dock.id }, request, { signal: cancelled })
   } catch (error) {
     if (cancelled?.aborted) throw new ServiceError('exec_failed', { detail: 'the caller disconnected' })
     throw explainHostFailure(error, commandWords)

@@ -27,10 +27,13 @@ export async function bootMachine(parts: BootParts, machine: RunMachine, operati
     repositories.any(boot),
   ])
   const order = () =>
-    gateway.start(hostId, dockId, {
-      ...{ operationId, generation, organizationId, hostname, cpus, memoryMiB, diskGiB },
-      ...{ source: { kind: 'image', image }, newIdentity: false, ...given },
-    })
+    gateway.start(
+      { hostId, dockId },
+      {
+        ...{ operationId, generation, organizationId, hostname, cpus, memoryMiB, diskGiB },
+        ...{ source: { kind: 'image', image }, newIdentity: false, ...given },
+      },
+    )
   try {
     const { ip } = await retryWhenHostReconnects(gateway, hostId, () =>
       order().catch(async (error: unknown) => {

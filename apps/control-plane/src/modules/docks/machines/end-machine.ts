@@ -43,7 +43,7 @@ export async function endMachine(
     return
   }
   try {
-    await gateway.destroy(hostId, id, { operationId: 'order', generation })
+    await gateway.destroy({ hostId, dockId: id }, { operationId: 'order', generation })
   } catch (error) {
     if (!isGenerationAbsent(error)) {
       logger.info(

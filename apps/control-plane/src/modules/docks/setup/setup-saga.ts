@@ -128,7 +128,10 @@ export function createSetupSaga(parts: SetupParts): Saga<SetupData> {
     // Secrets are read before and after the run, because an upgrade of the Environment may replace them meanwhile.
     const before = await secretsOf({ organizationId, dockId })
     try {
-      const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
+      const outcome = await gateway.setup(
+        { hostId, dockId },
+        { operationId: id, generation, script, timeoutMs },
+      )
       if (outcome.exitCode === 0 && !outcome.timedOut) return { error: null }
       const after = await secretsOf({ organizationId, dockId })
       return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }

@@ -86,7 +86,7 @@ export function createStopSaga(options: {
     const { data } = operation
     const body = { operationId: operation.id, generation: operation.generation, captureId }
     try {
-      const { capture } = await gateway.stop(data.hostId, operation.targetId, body)
+      const { capture } = await gateway.stop({ hostId: data.hostId, dockId: operation.targetId }, body)
       if (!capture) throw new Error('the host stopped the Dock but returned no capture')
       data.sizeBytes = capture.sizeBytes
     } catch (error) {
@@ -108,7 +108,8 @@ export function createStopSaga(options: {
           const { data } = operation
           const command = { operationId: operation.id, generation: operation.generation }
           try {
-            if (data.snapshotId === null) await gateway.destroy(data.hostId, operation.targetId, command)
+            if (data.snapshotId === null)
+              await gateway.destroy({ hostId: data.hostId, dockId: operation.targetId }, command)
             else await stopWithCapture(operation, data.snapshotId)
           } catch (error) {
             if (!(error instanceof HostUnreachable)) throw error

@@ -67,7 +67,7 @@ test('a command without input does nothing either before its start is certain', 
   const startKept: typeof gateway.startKept = async (...args) => {
     const started = await gateway.startKept(...args)
     await gateway.closeKeptInput({ ...machine, processId: started.processId }).catch(() => undefined)
-    const { end } = await gateway.waitForKept({ ...machine, processId: started.processId }, 5_000)
+    const { end } = await gateway.waitForKept({ ...machine, processId: started.processId }, { ms: 5_000 })
     text = `exit code ${end?.exitCode}`
     return { ...started, end, stdin: { ...started.stdin, isOpen: false } }
   }

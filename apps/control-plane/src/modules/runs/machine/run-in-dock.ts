@@ -30,14 +30,18 @@ export async function startInDock(
   { processId, command, env, input = noInput, timeoutMs }: InDock,
 ): Promise<KeptPlace> {
   const place = { hostId, dockId, processId }
-  const started = await gateway.startKept(hostId, dockId, {
-    ...{ processId, generation, env: { ...env }, stdin: true, timeoutMs, startLostAgain: true },
-    command: withStatus(`${waitForStart}\n${command}`),
-  })
+  const started = await gateway.startKept(
+    { hostId, dockId },
+    {
+      ...{ processId, generation, env: { ...env }, stdin: true, timeoutMs, startLostAgain: true },
+      command: withStatus(`${waitForStart}\n${command}`),
+    },
+  )
   if (started.end !== null || !started.stdin.isOpen) return place
   const left = Buffer.concat([startLine, input]).subarray(started.stdin.offset)
   try {
-    if (left.length > 0) await gateway.writeKeptInput(place, started.stdin.offset, Readable.from([left]))
+    if (left.length > 0)
+      await gateway.writeKeptInput(place, { offset: started.stdin.offset }, Readable.from([left]))
     await gateway.closeKeptInput(place)
   } catch (error) {
     // A program that ends without reading its input has closed it.
@@ -86,7 +90,7 @@ export async function runInDock(
 ): Promise<{ end: NonNullable<KeptProcess['end']>; output: string }> {
   const place = await startInDock(gateway, machine, request)
   for (;;) {
-    const process = await gateway.waitForKept(place, waitMs)
+    const process = await gateway.waitForKept(place, { ms: waitMs })
     const { stdout } = process
     const end = await endOf(gateway, place, process)
     if (end !== null) {
@@ -123,7 +127,7 @@ export async function followInDock(
   const bytes = Buffer.concat(pieces).subarray(0, bytesMax)
   // Its output may end a moment before the process, or long before it.
   if (isOver) {
-    const process = known.end === null ? await gateway.waitForKept(place, waitMs) : known
+    const process = known.end === null ? await gateway.waitForKept(place, { ms: waitMs }) : known
     return { bytes, start, end: await endOf(gateway, place, process) }
   }
   // A daemon that the process left may keep the output open, so its end is not waited for if nothing comes.
@@ -141,7 +145,7 @@ const follow = async (
   offset: number,
   take: (piece: Buffer) => boolean,
 ): Promise<{ start: number; isOver: boolean }> => {
-  const { start, body } = await gateway.openKeptOutput(place, output, { offset, follow: true })
+  const { start, body } = await gateway.openKeptOutput({ ...place, stream: output }, { offset, follow: true })
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true

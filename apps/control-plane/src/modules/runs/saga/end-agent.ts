@@ -67,8 +67,11 @@ const endProcesses = async (
       // The turn ended before this one started.
       if (!(error instanceof HostRefused && error.code === 'not_found')) throw error
     }
-  await gateway.exec(hostId, dockId, {
-    ...{ generation, command: endAllScript, cwd: '/', env: {} },
-    ...{ timeoutMs: 10_000, outputLimitBytes: 1024 },
-  })
+  await gateway.exec(
+    { hostId, dockId },
+    {
+      ...{ generation, command: endAllScript, cwd: '/', env: {} },
+      ...{ timeoutMs: 10_000, outputLimitBytes: 1024 },
+    },
+  )
 }

@@ -48,9 +48,12 @@ export async function cloneRepository(parts: TurnParts, operation: TurnOperation
   let isNew = false
   await withTries(parts, async () => {
     const { failed, cloned } = await onMachine(parts, operation, ({ hostId, dockId, generation }) =>
-      gateway.cloneRepositories(hostId, dockId, {
-        ...{ operationId: operation.id, generation, repositories: [repository], timeoutMs: cloneTimeoutMs },
-      }),
+      gateway.cloneRepositories(
+        { hostId, dockId },
+        {
+          ...{ operationId: operation.id, generation, repositories: [repository], timeoutMs: cloneTimeoutMs },
+        },
+      ),
     )
     isNew = cloned.includes(run.id)
     return failed[0] ? `The repository could not be cloned: ${lastWords(failed[0].reason)}` : null

@@ -49,7 +49,7 @@ beforeEach(async () => {
   damaged = new Set()
   linked = [first, second]
   const nameChunks: typeof host.nameChunks = async (on, ...rest) =>
-    damaged.has(on)
+    damaged.has(on.hostId)
       ? { diskBytes: 36, chunks: [{ index: 0, name: 'a'.repeat(64) }] }
       : host.nameChunks(on, ...rest)
   const gateway = { ...host, nameChunks, hostsWithControlLink: () => linked, hostsWithBulkLink: () => linked }

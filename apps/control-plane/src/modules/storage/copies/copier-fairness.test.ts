@@ -37,10 +37,10 @@ useTestWorld(
       ...{ db, clock, columns: [copyKeysColumn] },
       ring: parseKeyRing(newRingEntry()),
     })
-    const nameChunks: typeof host.nameChunks = async (hostId, id, keys) => {
-      begun.push(id)
-      await breaks(id)
-      return host.nameChunks(hostId, id, keys)
+    const nameChunks: typeof host.nameChunks = async (place, keys) => {
+      begun.push(place.captureId)
+      await breaks(place.captureId)
+      return host.nameChunks(place, keys)
     }
     context = {
       ...{ db, clock, logger, sealer, owner: 'test', settings: defaultCopySettings },

@@ -41,9 +41,9 @@ useTestWorld(
       ...{ db, clock, columns: [copyKeysColumn] },
       ring: parseKeyRing(newRingEntry()),
     })
-    const nameChunks: typeof host.nameChunks = (hostId, id, keys) => {
-      asked.push(id)
-      return host.nameChunks(hostId, id, keys)
+    const nameChunks: typeof host.nameChunks = (place, keys) => {
+      asked.push(place.captureId)
+      return host.nameChunks(place, keys)
     }
     context = {
       ...{ db, clock, logger, sealer, owner: 'test', settings: defaultCopySettings },
@@ -124,8 +124,8 @@ it('pauses when the disk fills during a copy, and then tries another Snapshot fi
 it('pauses all copies after three consecutive failures of any kind', async () => {
   for (let each = 0; each < 6; each++) await stopped()
   world.clock.advance(defaultCopySettings.ageMs)
-  context.gateway.nameChunks = async (_, id) => {
-    asked.push(id)
+  context.gateway.nameChunks = async ({ captureId }) => {
+    asked.push(captureId)
     throw new HostRefused('failed', 'the disk is slow')
   }
   const copier = createCopier(context)

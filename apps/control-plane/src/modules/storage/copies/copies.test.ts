@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { chunkName, encodeChunk, parseCopyKeys, sealChunk } from '@dock/copy-format'
 import { createLogger, newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
@@ -108,9 +109,9 @@ describe('a copy', () => {
     await createCopier(context).run()
     const [first, second] = [await stopped(), await stopped()]
     const asked: string[] = []
-    const nameChunks: typeof world.host.nameChunks = async (host, id, keys) => {
-      if (asked.push(id) === 1) await remove(second.dockId)
-      return world.host.nameChunks(host, id, keys)
+    const nameChunks: typeof world.host.nameChunks = async (place, keys) => {
+      if (asked.push(place.captureId) === 1) await remove(second.dockId)
+      return world.host.nameChunks(place, keys)
     }
     await createCopier({ ...context, gateway: { ...world.host, nameChunks } }).run()
     expect(asked).toEqual([first.snapshotId])
@@ -135,10 +136,10 @@ describe('a copy', () => {
     const before = await objects()
     let sent = 0
     const { gateway: _gateway, ...rest } = context
-    const unasked: typeof world.host.sealChunks = async (host, id, secret, wanted) => {
-      const keys = parseCopyKeys(secret)
-      const frames = await world.host.sealChunks(host, id, secret, wanted)
-      return (async function* () {
+    const unasked: typeof world.host.sealChunks = async (place, asked) => {
+      const keys = parseCopyKeys(asked.keys)
+      const { body: frames } = await world.host.sealChunks(place, asked)
+      const body = (async function* () {
         const whole = Buffer.concat(await Array.fromAsync(frames))
         // Everything except the frame that ends the stream.
         yield whole.subarray(0, -72)
@@ -148,6 +149,7 @@ describe('a copy', () => {
           yield Buffer.concat(encodeChunk({ index: 0, name, bytes: await sealChunk(keys, name, content) }))
         }
       })()
+      return { body: Readable.from(body, { objectMode: false, highWaterMark: 1 }) }
     }
     const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
     const copying = takeCopy({ ...rest, gateway: { ...world.host, sealChunks: unasked } }, snapshot)

@@ -91,7 +91,10 @@ const captureMatchesCopy = async (
 ): Promise<boolean | null> => {
   if (!gateway.hostsWithControlLink().includes(hostId)) return null
   try {
-    const { diskBytes, chunks } = await gateway.nameChunks(hostId, snapshotId, serialiseCopyKeys(keys))
+    const { diskBytes, chunks } = await gateway.nameChunks(
+      { hostId, captureId: snapshotId },
+      { keys: serialiseCopyKeys(keys) },
+    )
     const captured = JSON.stringify(chunks.map(({ index, name }) => [index, name]))
     return diskBytes === manifest.diskBytes && captured === JSON.stringify(manifest.chunks)
   } catch (error) {

@@ -64,7 +64,7 @@ it('leaves captures to orders if the host disconnects', async () => {
   const asked: string[] = []
   const gateway = {
     ...world.host,
-    destroyCapture: async (_host: string, captureId: string) => {
+    destroyCapture: async ({ captureId }: { captureId: string }) => {
       asked.push(captureId)
       throw new HostUnreachable('the link broke')
     },

@@ -73,7 +73,8 @@ export async function evictCaptures(context: Context): Promise<number> {
     const captures = await giveUp(context, host)
     evicted += captures.length
     try {
-      for (const captureId of captures) await gateway.destroyCapture(host.id, captureId, newOperationId())
+      for (const captureId of captures)
+        await gateway.destroyCapture({ hostId: host.id, captureId }, { operationId: newOperationId() })
     } catch (error) {
       // Do not try further captures on this host: a host that hangs would delay the others.
       logger.warn(

@@ -53,5 +53,5 @@ export async function listFiles(
     )
   }
   const hostId = await captureHost(context, snapshot)
-  return withFirstBatchRead(context.gateway.listCaptureFiles(hostId, snapshot.id))
+  return withFirstBatchRead(context.gateway.listCaptureFiles({ hostId, captureId: snapshot.id }))
 }

@@ -61,7 +61,11 @@ export async function restoreCopy(context: CopyContext, copy: Copy, hostId: stri
   const { gateway, logger } = context
   const startedAt = performance.now()
   const { keys, manifest, frames } = await readCopy(context, copy)
-  await gateway.restoreCapture(hostId, copy.snapshotId, { keys, diskBytes: manifest.diskBytes }, frames)
+  await gateway.restoreCapture(
+    { hostId, captureId: copy.snapshotId },
+    { keys, diskBytes: manifest.diskBytes },
+    frames,
+  )
   const ms = Math.round(performance.now() - startedAt)
   logger.info({ snapshotId: copy.snapshotId, hostId, chunks: manifest.chunks.length, ms }, 'copy restored')
 }

@@ -84,16 +84,16 @@ const storeChunk = async (
 /** Access to the disk that is copied. Without `files` the copy has no index, and a host lists the files. */
 export type DiskSource = {
   name(keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
-  seal(keys: string, wanted: readonly number[]): Promise<AsyncIterable<Uint8Array>>
+  seal(keys: string, wanted: readonly number[]): Promise<{ body: AsyncIterable<Uint8Array> }>
   files?(): AsyncIterable<CaptureFile[]>
 }
 
 /** Returns access to the capture of a completed Snapshot. */
 export function captureSource({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource {
   return {
-    name: (keys) => gateway.nameChunks(hostId, id, keys),
-    seal: (keys, wanted) => gateway.sealChunks(hostId, id, keys, wanted),
-    files: () => gateway.listCaptureFiles(hostId, id),
+    name: (keys) => gateway.nameChunks({ hostId, captureId: id }, { keys }),
+    seal: (keys, wanted) => gateway.sealChunks({ hostId, captureId: id }, { keys, wanted: [...wanted] }),
+    files: () => gateway.listCaptureFiles({ hostId, captureId: id }),
   }
 }
 
@@ -129,7 +129,7 @@ const copyDisk = async (
   )
   let addedBytes = 0
   if (missing.size > 0) {
-    const frames = await source.seal(secret, [...missing.values()])
+    const { body: frames } = await source.seal(secret, [...missing.values()])
     for await (const chunk of decodeChunks(frames)) {
       // Accept each missing chunk once and no other: a hostile host could fill the store.
       if (!missing.has(chunk.name))

@@ -69,8 +69,8 @@ export function createImages(context: CopyContext): Images {
     const startedAt = performance.now()
     const disk = { id, organizationId: instanceId, hostId }
     const report = await takeCopy(context, disk, {
-      name: (keys) => gateway.nameImageChunks(hostId, name, keys),
-      seal: (keys, wanted) => gateway.sealImageChunks(hostId, name, keys, wanted),
+      name: (keys) => gateway.nameImageChunks({ hostId, image: name }, { keys }),
+      seal: (keys, wanted) => gateway.sealImageChunks({ hostId, image: name }, { keys, wanted: [...wanted] }),
     })
     const copy = await findVerifiedCopy(db, id)
     // Another process is publishing this version.
@@ -89,7 +89,7 @@ export function createImages(context: CopyContext): Images {
     const { keys, manifest, frames } = await readCopy(context, copy)
     if (diskDigest(manifest.diskBytes, manifest.chunks) !== digest)
       throw new Error(`the copy of image ${name} does not have the digest ${digest}`)
-    await gateway.sendImage(hostId, name, { keys, diskBytes: manifest.diskBytes, digest }, frames)
+    await gateway.sendImage({ hostId, image: name }, { keys, diskBytes: manifest.diskBytes, digest }, frames)
     await noteImage(db, hostId, { name, digest })
     const ms = Math.round(performance.now() - startedAt)
     logger.info({ image: name, digest, hostId, ms }, 'image delivered')
@@ -123,7 +123,7 @@ export function createImages(context: CopyContext): Images {
   }
 
   const remove = async (hostId: string, name: string, digest: string): Promise<void> => {
-    await gateway.removeImage(hostId, name, digest)
+    await gateway.removeImage({ hostId, image: name }, { digest })
     await forgetImage(db, hostId, name)
     logger.info({ image: name, digest, hostId }, 'image removed from a host')
   }

@@ -85,7 +85,7 @@ export function createDockRepositories(options: {
       const body = { operationId, generation, repositories, timeoutMs }
       try {
         const { failed, cloned, toSetUp } = await retryWhenHostReconnects(gateway, hostId, () =>
-          gateway.cloneRepositories(hostId, dockId, body),
+          gateway.cloneRepositories({ hostId, dockId }, body),
         )
         const changed = cloned.length > 0 || toSetUp.length > 0
         if (failed.length === 0) return { failed: false, changed, toSetUp }
@@ -109,7 +109,7 @@ export function createDockRepositories(options: {
       const body = { operationId, generation, script, timeoutMs }
       try {
         const outcome = await retryWhenHostReconnects(gateway, hostId, () =>
-          gateway.setup(hostId, dockId, body),
+          gateway.setup({ hostId, dockId }, body),
         )
         if (outcome.exitCode === 0 && !outcome.timedOut) return true
         await recordFailure(dock, explain(outcome))

@@ -1,8 +1,6 @@
-/** Byte streams to Docks over a host's link, with back-pressure. The fleet gateway implements this interface. */
-import type { Duplex, Readable, Writable } from 'node:stream'
-import type { OpenProcess, ProcessEnd, SignalName } from '@dock/host-protocol'
-
-export type TerminalSize = { cols: number; rows: number }
+/** A process in a Dock, as modules use it. */
+import type { Readable, Writable } from 'node:stream'
+import type { OpenProcess, ProcessEnd, SignalName, TerminalSize } from '@dock/host-protocol'
 
 /** The request of a process, without the generation of the Dock. `env` defaults to no further variables. */
 export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
@@ -35,20 +33,4 @@ export type RemoteProcess = {
   signal(name: SignalName): Promise<void>
   /** Leaves: the host sends HUP to the program's process group. Daemons that it started live on. Idempotent. */
   hangUp(): void
-}
-
-export type HostConnections = {
-  /**
-   * Starts a program as the Dock's user: `argv`, or a `command` of a login bash, or a login shell. Throws `HostRefused`:
-   * `busy` if too many processes run, `exec_refused` if the program or the folder does not exist.
-   */
-  openProcess(
-    hostId: string,
-    dockId: string,
-    request: ProcessRequest & { generation: number },
-  ): Promise<RemoteProcess>
-  /** Opens a TCP connection to a port in the Dock. Throws `HostRefused` `not_found` if nothing listens there. */
-  connectPort(hostId: string, dockId: string, port: number, generation: number): Promise<Duplex>
-  /** Accepts a connection from git to the Dock's git door. Throws `HostRefused` `not_found` if it has closed. */
-  connectGit(hostId: string, dockId: string, connectionId: string): Promise<Duplex>
 }
