@@ -85,7 +85,7 @@ export const plantedBugs: readonly Bug[] = [
   },
   {
     title: 'a refused stop does not pause billing',
-    file: 'apps/control-plane/src/database/migrations/055_billing.sql',
+    file: 'apps/control-plane/src/database/functions/metering.sql',
     right: "'running') and billing_paused_at is null$$",
     wrong: "'running')$$",
     caughtBy: {
@@ -105,7 +105,7 @@ export const plantedBugs: readonly Bug[] = [
   },
   {
     title: 'a deleted Snapshot is billed on',
-    file: 'apps/control-plane/src/database/migrations/055_billing.sql',
+    file: 'apps/control-plane/src/database/functions/metering.sql',
     right: "was boolean := tg_op <> 'INSERT' and old.status = 'completed';",
     wrong: "was boolean := tg_op = 'UPDATE' and old.status = 'completed';",
     caughtBy: {

@@ -1,33 +1,11 @@
-/** The database: one type for all tables, and one connection pool per process. */
+/** The connection pool of a process, and transactions. */
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { PreparingClient } from './preparing-client.ts'
-import type { AccountTables } from './tables/accounts.ts'
-import type { BillingTables } from './tables/billing.ts'
-import type { ConnectionTables } from './tables/connections.ts'
-import type { DockTables } from './tables/docks.ts'
-import type { GithubTables } from './tables/github.ts'
-import type { KeyTables } from './tables/keys.ts'
-import type { MailTables } from './tables/mail.ts'
-import type { NotificationTables } from './tables/notifications.ts'
-import type { OrganizationTables } from './tables/organizations.ts'
-import type { RunTables } from './tables/runs.ts'
-import type { SealingTables } from './tables/sealing.ts'
-import type { WebhookTables } from './tables/webhooks.ts'
+import type { Database } from './table-types.ts'
 
-/** All tables. Each group of modules owns its part. */
-export type Database = AccountTables &
-  BillingTables &
-  ConnectionTables &
-  DockTables &
-  GithubTables &
-  MailTables &
-  NotificationTables &
-  RunTables &
-  SealingTables &
-  OrganizationTables &
-  KeyTables &
-  WebhookTables
+export type { Row } from './columns.ts'
+export type { Database }
 
 /** The connection pool, or a transaction on one of its connections. */
 export type Db = Kysely<Database>

@@ -1,12 +1,13 @@
 /** Claims due mails. Each kind and destination domain is a lane. Account mails come first. */
-import { type Selectable, sql } from 'kysely'
-import type { Db } from '../database/database.ts'
-import type { MailKind, OutboxMailsTable } from '../database/tables/mail.ts'
+import { sql } from 'kysely'
+import { columnList } from '../database/columns.ts'
+import type { Db, Row } from '../database/database.ts'
 import type { Claim, ClaimRequest } from '../engine/index.ts'
 
-export type ClaimedMail = Selectable<OutboxMailsTable>
+/** The database computes `domain` from the recipient, so it is never null. */
+export type ClaimedMail = Row<'outbox_mails'> & { domain: string }
 
-export type MailLane = { kind: MailKind; domain: string }
+export type MailLane = { kind: ClaimedMail['kind']; domain: string }
 
 /** How many mails may be in flight: of one lane, and of all lanes of a kind. */
 export type MailLimits = Record<'account' | 'alert', { perLane: number; total: number }>
@@ -51,7 +52,7 @@ const takeDue = async (
       order by next_attempt_at limit l.room for no key update skip locked) d)
   update outbox_mails m set attempts = attempts + 1, gather_key = null,
     next_attempt_at = ${new Date(now.getTime() + leaseMs)}
-  from due where m.id = due.id returning m.*`.execute(db)
+  from due where m.id = due.id returning ${columnList('outbox_mails', 'm')}`.execute(db)
   return rows
 }
 

@@ -1,6 +1,5 @@
 /** The one template of all mails: plain text, and HTML that loads nothing from elsewhere. */
-import type { Selectable } from 'kysely'
-import type { OutboxMailsTable } from '../database/tables/mail.ts'
+import type { Row } from '../database/database.ts'
 import { escapeHtml } from './escape-html.ts'
 import type { UnsubscribeLink } from './mail.ts'
 
@@ -20,7 +19,7 @@ export type RenderedMail = {
 }
 
 export type MailContent = Pick<
-  Selectable<OutboxMailsTable>,
+  Row<'outbox_mails'>,
   'subject' | 'body' | 'link' | 'link_label' | 'organization_name' | 'gathered'
 >
 

@@ -1,13 +1,14 @@
 /** All SQL for data keys. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { randomBase32 } from '@dock/foundation'
-import type { Selectable } from 'kysely'
-import type { Database, Db } from '../database/database.ts'
+import { columnsOf } from '../database/columns.ts'
+import type { Db, Row } from '../database/database.ts'
 import type { KeyRing, WrappedKey } from './key-ring.ts'
 import type { KeyOwner } from './sealed-place.ts'
 import type { DataKey } from './sealed-value.ts'
 
-export type DataKeyRow = Selectable<Database['data_keys']>
+export type DataKeyRow = Row<'data_keys'>
+const columns = columnsOf('data_keys')
 
 const kidLength = 16
 const keyBytes = 32
@@ -28,7 +29,7 @@ export function ownerOf(row: DataKeyRow): KeyOwner {
 export function listDataKeys(db: Db, owner: KeyOwner): Promise<DataKeyRow[]> {
   return db
     .selectFrom('data_keys')
-    .selectAll()
+    .select(columns)
     .where('owner_kind', '=', owner.kind)
     .where('owner_id', '=', owner.id)
     .orderBy('retired_at', (order) => order.desc().nullsFirst())
@@ -69,12 +70,17 @@ export async function retireDataKey(db: Db, owner: KeyOwner, now: Date): Promise
 
 /** Lists up to `limit` data keys that are not wrapped with the ring key `ringKeyId`. */
 export function listKeysToRewrap(db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> {
-  return db.selectFrom('data_keys').selectAll().where('ring_key_id', '!=', ringKeyId).limit(limit).execute()
+  return db
+    .selectFrom('data_keys')
+    .select(columns)
+    .where('ring_key_id', '!=', ringKeyId)
+    .limit(limit)
+    .execute()
 }
 
 /** Lists one data key for each ring key that wraps any. */
 export function listOneKeyForEachRingKey(db: Db): Promise<DataKeyRow[]> {
-  return db.selectFrom('data_keys').distinctOn('ring_key_id').selectAll().execute()
+  return db.selectFrom('data_keys').distinctOn('ring_key_id').select(columns).execute()
 }
 
 /** Replaces the wrapped form of a data key, unless another process has already done so. */

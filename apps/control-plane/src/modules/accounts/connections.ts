@@ -1,14 +1,12 @@
 /** GET /v1/me/connections and DELETE /v1/me/connections/:id: the caller's logins. */
 import { type LoginConnection, ServiceError } from '@dock/contract'
-import type { Selectable } from 'kysely'
-import { type Db, withTransaction } from '../../database/database.ts'
-import type { LoginAccountsTable } from '../../database/tables/accounts.ts'
+import { type Db, type Row, withTransaction } from '../../database/database.ts'
 import type { Caller } from './caller.ts'
 
 /** better-auth's provider id for sign-in by email and password. */
 const primaryProvider = 'credential'
 
-type LoginRow = Pick<Selectable<LoginAccountsTable>, 'id' | 'provider_id' | 'account_id' | 'created_at'>
+type LoginRow = Pick<Row<'login_accounts'>, 'id' | 'provider_id' | 'account_id' | 'created_at'>
 
 const loginsOf = (db: Db, userId: string): Promise<LoginRow[]> =>
   db

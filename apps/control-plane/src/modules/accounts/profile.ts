@@ -1,16 +1,14 @@
 /** GET and PATCH /v1/me/profile. */
 import { type Profile, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
-import type { Selectable } from 'kysely'
-import type { Db } from '../../database/database.ts'
-import type { UsersTable } from '../../database/tables/accounts.ts'
+import type { Db, Row } from '../../database/database.ts'
 import type { Caller } from './caller.ts'
 
 export type AccountContext = { db: Db; clock: Clock }
 
 const columns = ['id', 'name', 'image', 'bio', 'created_at', 'updated_at'] as const
 
-const view = (row: Pick<Selectable<UsersTable>, (typeof columns)[number]>): Profile => ({
+const view = (row: Pick<Row<'users'>, (typeof columns)[number]>): Profile => ({
   userId: row.id,
   displayName: row.name,
   avatarUrl: row.image,

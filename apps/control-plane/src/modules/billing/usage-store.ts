@@ -58,7 +58,8 @@ export function closeNextDay(db: Db, settledUntil: Date): Promise<boolean> {
     const day = next.rows[0]?.day
     if (day === undefined) return false
     await sql`insert into ledger_docks (day, organization_id, dock_id, vcpu_us, memory_mib_us, disk_gib_us, snapshot_byte_us)
-      select ${day}::date, u.* from usage_of_all(day_start(${day}::date), day_start(${day}::date + 1)) u`.execute(
+      select ${day}::date, u.organization_id, u.dock_id, u.vcpu_us, u.memory_mib_us, u.disk_gib_us,
+        u.snapshot_byte_us from usage_of_all(day_start(${day}::date), day_start(${day}::date + 1)) u`.execute(
       tx,
     )
     await sql`insert into ledger_days (organization_id, day, vcpu_us, memory_mib_us, disk_gib_us, snapshot_byte_us,

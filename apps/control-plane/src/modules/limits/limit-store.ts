@@ -68,7 +68,7 @@ export async function changeOwnLimits(
 /** Returns the organization's usage. `repositories` is the highest number in any of its Environments. */
 export async function readUsage(db: Db, organizationId: string): Promise<Limits> {
   const result = await sql<Limits>`
-    select d.*, coalesce(s.stored_bytes, 0) / 1073741824::float8 as "storedGiB", coalesce(s.snapshots, 0) as snapshots,
+    select d.docks, d.cpus, d."memoryMiB", d."diskGiB", coalesce(s.stored_bytes, 0) / 1073741824::float8 as "storedGiB", coalesce(s.snapshots, 0) as snapshots,
       (select count(*) from environments e where e.organization_id = o.id)::int as environments,
       coalesce((select max(jsonb_array_length(v.repositories)) from environments e
         join environment_versions v on v.environment_id = e.id and v.version = e.current_version

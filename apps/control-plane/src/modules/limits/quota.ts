@@ -54,7 +54,9 @@ export async function requireFastRunSlot(
   { organizationId, billing }: Pick<Quota, 'organizationId' | 'billing'>,
 ): Promise<void> {
   const { rows } = await sql<QuotaRefusal>`
-    select * from fast_run_refusal(${organizationId}::uuid, ${billing}::boolean, null)`.execute(db)
+    select refused, allowed, used from fast_run_refusal(${organizationId}::uuid, ${billing}::boolean, null)`.execute(
+    db,
+  )
   if (rows[0]) throw quotaError(rows[0])
 }
 
@@ -73,7 +75,7 @@ export async function requireQuota(
   size: { cpus: number; memoryMiB: number; diskGiB: number },
 ): Promise<void> {
   const { rows } = await sql<QuotaRefusal>`with ${quotaCte(quota, size, sql<boolean>`true`)}
-    select * from quota`.execute(tx)
+    select refused, allowed, used from quota`.execute(tx)
   if (rows[0]) throw quotaError(rows[0])
 }
 

@@ -1,13 +1,12 @@
 /** SQL for inboxes. A user sees only alerts of organizations that they are currently a member of. */
 import { sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Row } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
-import type { NotificationsTable } from '../../database/tables/notifications.ts'
 
 export type NotificationRow = {
   id: string
   eventId: string
-  type: NotificationsTable['type']
+  type: Row<'notifications'>['type']
   title: string
   body: string
   dockId: string

@@ -1,11 +1,12 @@
 /** All SQL for invitations. A row exists until the invitation is accepted, declined or revoked; it may have expired. */
 import { limits, type Role, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import type { Selectable } from 'kysely'
-import type { Database, Db, Tx } from '../../database/database.ts'
+import { columnsOf } from '../../database/columns.ts'
+import type { Db, Row, Tx } from '../../database/database.ts'
 import { hashInvitationToken } from './invitation-token.ts'
 
-export type InvitationRow = Selectable<Database['invitations']>
+export type InvitationRow = Row<'invitations'>
+const columns = columnsOf('invitations')
 
 /** Identifies an invitation by its id, as in the invited user's list, or by the token of the mailed link. */
 export type InvitationReference = { id: string } | { token: string }
@@ -20,7 +21,7 @@ const selectAcceptable = (db: Db, email: string, now: Date) =>
     .where('invitations.email', '=', email.toLowerCase())
     .where('invitations.expires_at', '>', now)
     .where('organizations.deleted_at', 'is', null)
-    .selectAll('invitations')
+    .select(columns)
     .select('organizations.name as organizationName')
 
 /** Returns the invitations that an address can accept, newest first. */
@@ -48,7 +49,7 @@ export function findAddressedInvitation(
 export function listInvitationRows(db: Db, organizationId: string): Promise<InvitationRow[]> {
   return db
     .selectFrom('invitations')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -60,7 +61,7 @@ export function findInvitationRow(
   organizationId: string,
   by: { id: string } | { email: string },
 ): Promise<InvitationRow | undefined> {
-  const query = tx.selectFrom('invitations').selectAll().where('organization_id', '=', organizationId)
+  const query = tx.selectFrom('invitations').select(columns).where('organization_id', '=', organizationId)
   return 'id' in by
     ? query.where('id', '=', by.id).executeTakeFirst()
     : query.where('email', '=', by.email).executeTakeFirst()
@@ -141,7 +142,7 @@ export function renewInvitation(
     })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirstOrThrow()
 }
 

@@ -1,10 +1,11 @@
 /** All SQL for memberships. */
 import type { Membership, NamedMember, Role } from '@dock/contract'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../database/database.ts'
-import type { MembershipsTable } from '../../database/tables/accounts.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../database/columns.ts'
+import type { Db, Row, Tx } from '../../database/database.ts'
 
-export type MembershipRow = Selectable<MembershipsTable>
+export type MembershipRow = Row<'memberships'>
+const columns = columnsOf('memberships')
 
 /** Returns an organization's members with their names, oldest membership first. */
 export async function listMemberEntries(db: Db, organizationId: string): Promise<NamedMember[]> {
@@ -12,7 +13,7 @@ export async function listMemberEntries(db: Db, organizationId: string): Promise
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
     .where('organization_id', '=', organizationId)
-    .selectAll('memberships')
+    .select(columns)
     .select(['users.email', 'users.name'])
     .orderBy('memberships.created_at')
     .orderBy('user_id')
@@ -45,7 +46,7 @@ export function findMemberRow(
 ): Promise<MembershipRow | undefined> {
   return tx
     .selectFrom('memberships')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .executeTakeFirst()
@@ -134,7 +135,7 @@ export function updateMemberRole(
     .set({ role: values.role, updated_at: values.now })
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirstOrThrow()
 }
 

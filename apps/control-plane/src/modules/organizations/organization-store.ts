@@ -4,18 +4,19 @@
  */
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../database/database.ts'
-import type { OrganizationsTable } from '../../database/tables/accounts.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../database/columns.ts'
+import type { Db, Row, Tx } from '../../database/database.ts'
 import { recordErasure } from '../lineage/index.ts'
 
-export type OrganizationRow = Selectable<OrganizationsTable>
+export type OrganizationRow = Row<'organizations'>
+const columns = columnsOf('organizations')
 
 /** Locks and returns the organization. Throws `organization_not_found` if it does not exist or is deleted. */
 export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow> {
   const row = await tx
     .selectFrom('organizations')
-    .selectAll()
+    .select(columns)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
@@ -39,7 +40,7 @@ export function insertOrganizationRow(
       ...(values.seats === undefined ? {} : { seats: values.seats }),
     })
     .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
@@ -53,7 +54,7 @@ export function updateOrganizationRow(
     .updateTable('organizations')
     .set({ ...values, updated_at: now })
     .where('id', '=', id)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirstOrThrow()
 }
 

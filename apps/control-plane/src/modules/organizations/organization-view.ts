@@ -1,9 +1,8 @@
 import type { Organization, OrganizationWithoutRole, Role, Workspace } from '@dock/contract'
-import type { Selectable } from 'kysely'
-import type { OrganizationsTable, WorkspacesTable } from '../../database/tables/accounts.ts'
+import type { Row } from '../../database/database.ts'
 
 /** Returns the API view of an organization, without the caller's role. */
-export function organizationView(row: Selectable<OrganizationsTable>): OrganizationWithoutRole {
+export function organizationView(row: Row<'organizations'>): OrganizationWithoutRole {
   return {
     id: row.id,
     name: row.name,
@@ -15,7 +14,7 @@ export function organizationView(row: Selectable<OrganizationsTable>): Organizat
 }
 
 /** Returns the API view of an organization with the caller's role. */
-export function organizationWithRole(row: Selectable<OrganizationsTable>, role: Role): Organization {
+export function organizationWithRole(row: Row<'organizations'>, role: Role): Organization {
   return {
     ...organizationView(row),
     role,
@@ -23,7 +22,7 @@ export function organizationWithRole(row: Selectable<OrganizationsTable>, role: 
 }
 
 /** Returns the API view of a workspace. */
-export function workspaceView(row: Selectable<WorkspacesTable>): Workspace {
+export function workspaceView(row: Row<'workspaces'>): Workspace {
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -1,4 +1,5 @@
 import type { Organization } from '@dock/contract'
+import { columnsOf } from '../../database/columns.ts'
 import type { Db } from '../../database/database.ts'
 import type { Caller, Member } from '../accounts/index.ts'
 import { organizationWithRole } from './organization-view.ts'
@@ -9,7 +10,7 @@ export async function listOrganizations(db: Db, caller: Caller): Promise<Organiz
     .selectFrom('organizations')
     .innerJoin('memberships', 'memberships.organization_id', 'organizations.id')
     .where('memberships.user_id', '=', caller.userId)
-    .selectAll('organizations')
+    .select(columnsOf('organizations'))
     .select('memberships.role')
     .orderBy('organizations.created_at')
     .orderBy('organizations.id')
@@ -21,7 +22,7 @@ export async function listOrganizations(db: Db, caller: Caller): Promise<Organiz
 export async function readOrganization(db: Db, caller: Member): Promise<Organization> {
   const row = await db
     .selectFrom('organizations')
-    .selectAll()
+    .select(columnsOf('organizations'))
     .where('id', '=', caller.organizationId)
     .executeTakeFirstOrThrow()
   return organizationWithRole(row, caller.role)

@@ -1,16 +1,17 @@
 /** All SQL for workspaces. */
 import { newUuid } from '@dock/foundation'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../database/database.ts'
-import type { WorkspacesTable } from '../../database/tables/accounts.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../database/columns.ts'
+import type { Db, Row, Tx } from '../../database/database.ts'
 
-export type WorkspaceRow = Selectable<WorkspacesTable>
+export type WorkspaceRow = Row<'workspaces'>
+const columns = columnsOf('workspaces')
 
 /** Returns the workspaces of an organization, oldest first. */
 export function listWorkspaceRows(db: Db, organizationId: string): Promise<WorkspaceRow[]> {
   return db
     .selectFrom('workspaces')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .orderBy('created_at')
     .orderBy('id')
@@ -24,7 +25,7 @@ export function findWorkspaceRow(
 ): Promise<WorkspaceRow | undefined> {
   return db
     .selectFrom('workspaces')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -46,7 +47,7 @@ export function insertWorkspaceRow(
       updated_at: values.now,
     })
     .onConflict((conflict) => conflict.constraint('workspaces_slug').doNothing())
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
@@ -62,7 +63,7 @@ export function updateWorkspaceRow(
     .set({ ...changes, updated_at: now })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 

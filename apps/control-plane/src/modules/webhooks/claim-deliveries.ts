@@ -4,6 +4,7 @@
  */
 import { limits, rateLimits } from '@dock/contract'
 import { sql } from 'kysely'
+import { columnList } from '../../database/columns.ts'
 import { type Db, withTransaction } from '../../database/database.ts'
 import type { Claim } from '../../engine/index.ts'
 import type { DeliveryRow } from './delivery-store.ts'
@@ -85,11 +86,13 @@ const takeDue = async (
       order by next_attempt_at limit r.slots for no key update skip locked) d),
   claimed as (
     update webhook_deliveries d set attempts = attempts + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
-    from due where d.id = due.id returning d.*),
+    from due where d.id = due.id returning ${columnList('webhook_deliveries', 'd')}),
   begun as (
     insert into webhook_attempts (id, delivery_id, endpoint_id, event_id, event, started_at)
     select gen_random_uuid(), id, endpoint_id, event_id, event, ${now}::timestamptz from claimed returning id, delivery_id)
-  select c.*, b.id as attempt_id from claimed c join begun b on b.delivery_id = c.id`.execute(tx)
+  select ${columnList('webhook_deliveries', 'c')}, b.id as attempt_id from claimed c join begun b on b.delivery_id = c.id`.execute(
+    tx,
+  )
   return rows.map(({ attempt_id: attemptId, ...delivery }) => ({ delivery, attemptId }))
 }
 
@@ -159,7 +162,7 @@ export async function claimDeliveries(
   if (due.length === 0) return { items: [], nextAt }
   const chosen = due.toSorted(compareCandidates).slice(0, Math.min(endpointsPerClaim, limit))
   const items = await withTransaction(db, async (tx) => {
-    const locked = await sql<EndpointRow>`select * from webhook_endpoints
+    const locked = await sql<EndpointRow>`select ${columnList('webhook_endpoints')} from webhook_endpoints
       where id = any(${chosen.map(({ endpointId }) => endpointId)}::uuid[]) and disabled_at is null
       order by id for no key update skip locked`.execute(tx)
     const endpoints = new Map(locked.rows.map((row) => [row.id, row]))

@@ -1,12 +1,12 @@
 /** SQL for deliveries and the requests made for them, except the claim. */
 import { limits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type Selectable, sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
-import type { WebhookAttemptsTable, WebhookDeliveriesTable } from '../../database/tables/webhooks.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../database/columns.ts'
+import type { Db, Row } from '../../database/database.ts'
 
-export type DeliveryRow = Selectable<WebhookDeliveriesTable>
-export type AttemptRow = Selectable<WebhookAttemptsTable>
+export type DeliveryRow = Row<'webhook_deliveries'>
+export type AttemptRow = Row<'webhook_attempts'>
 /** What a list shows of a request. */
 export type ListedAttemptRow = Pick<AttemptRow, (typeof listedColumns)[number]>
 
@@ -109,7 +109,7 @@ export async function findAttempt(
 ): Promise<{ attempt: AttemptRow; delivery: DeliveryRow } | undefined> {
   const attempt = await db
     .selectFrom('webhook_attempts')
-    .selectAll()
+    .select(columnsOf('webhook_attempts'))
     .where('id', '=', attemptId)
     .where('endpoint_id', '=', endpointId)
     .where('finished_at', 'is not', null)
@@ -117,7 +117,7 @@ export async function findAttempt(
   if (!attempt) return undefined
   const delivery = await db
     .selectFrom('webhook_deliveries')
-    .selectAll()
+    .select(columnsOf('webhook_deliveries'))
     .where('id', '=', attempt.delivery_id)
     .where('endpoint_id', '=', endpointId)
     .executeTakeFirst()

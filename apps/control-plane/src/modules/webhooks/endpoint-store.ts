@@ -1,11 +1,12 @@
 /** All SQL for webhook endpoints. */
 import type { WebhookEventType } from '@dock/contract'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../database/database.ts'
-import type { WebhookEndpointsTable } from '../../database/tables/webhooks.ts'
+import { sql } from 'kysely'
+import { columnList, columnsOf } from '../../database/columns.ts'
+import type { Db, Row, Tx } from '../../database/database.ts'
 import type { Place, SealedColumn } from '../../sealing/index.ts'
 
-export type EndpointRow = Selectable<WebhookEndpointsTable>
+export type EndpointRow = Row<'webhook_endpoints'>
+const columns = columnsOf('webhook_endpoints')
 
 type SecretColumn = 'sealed_secret' | 'sealed_previous_secret'
 
@@ -62,7 +63,7 @@ export async function insertEndpoint(
       created_at: row.now,
       updated_at: row.now,
     })
-    .returningAll()
+    .returning(columns)
     .executeTakeFirstOrThrow()
 }
 
@@ -70,7 +71,7 @@ export async function insertEndpoint(
 export function listEndpointRows(db: Db, organizationId: string): Promise<EndpointRow[]> {
   return db
     .selectFrom('webhook_endpoints')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -84,7 +85,7 @@ export function findEndpointRow(
 ): Promise<EndpointRow | undefined> {
   return db
     .selectFrom('webhook_endpoints')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -117,7 +118,9 @@ export async function enableEndpointRow(
     where endpoint_id in (select id from disabled) and status = 'pending')
   update webhook_endpoints e set disabled_at = null,
     updated_at = case when e.disabled_at is null then e.updated_at else ${now}::timestamptz end
-  where e.organization_id = ${organizationId} and e.id = ${id} returning e.*`.execute(db)
+  where e.organization_id = ${organizationId} and e.id = ${id} returning ${columnList('webhook_endpoints', 'e')}`.execute(
+    db,
+  )
   return rows[0]
 }
 
@@ -143,6 +146,6 @@ export function replaceSecret(
     .where('id', '=', endpoint.id)
     .where('secret_prefix', '=', endpoint.secret_prefix)
     .where('updated_at', '=', endpoint.updated_at)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }

@@ -198,7 +198,9 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
     >`
       with ${sql.join(parts, sql`, `)}
       select (select count(*) from held)::int as held, (select id from candidate) as candidate,
-        (select id from placed) as placed, q.* from (values (1)) as one left join quota q on true`.execute(db)
+        (select id from placed) as placed, q.refused, q.allowed, q.used from (values (1)) as one left join quota q on true`.execute(
+      db,
+    )
     const row = result.rows[0]!
     if (row.held === 0) return { kind: 'source_changed' }
     if (row.refused !== null) throw quotaError(row)
@@ -277,7 +279,7 @@ export async function claimDock(
     >`
       with ${sql.join(parts, sql`, `)}
       select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved,
-        (select host_id from moved) as "hostId", q.* from (values (1)) as one left join quota q on true`.execute(
+        (select host_id from moved) as "hostId", q.refused, q.allowed, q.used from (values (1)) as one left join quota q on true`.execute(
       db,
     )
     const row = result.rows[0]!

@@ -116,7 +116,7 @@ const claimOn = async (context: DockContext, claim: Claim, waiting: WarmDock | n
   ]
   const { rows } = await sql<{ given: number; placed: string | null } & (QuotaRefusal | { refused: null })>`
     with ${sql.join(parts, sql`, `)}
-    select (select count(*) from given)::int as given, (select id from placed) as placed, q.* from (values (1)) as one left join quota q on true`.execute(
+    select (select count(*) from given)::int as given, (select id from placed) as placed, q.refused, q.allowed, q.used from (values (1)) as one left join quota q on true`.execute(
     db,
   )
   const row = rows[0]!

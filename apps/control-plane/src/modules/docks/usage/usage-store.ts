@@ -1,6 +1,7 @@
 /** All SQL for usage: one row per Dock and minute in daily partitions, and the disk marks of Docks. */
 import type { AlertType } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
+import { columnList } from '../../../database/columns.ts'
 import type { Db } from '../../../database/database.ts'
 import { type UsageMetric, type UsageTotal, usageMetrics } from './usage-total.ts'
 
@@ -45,8 +46,8 @@ export async function saveUsage(db: Db, minutes: readonly UsageMinute[]): Promis
       ]),
     ),
   }))
-  await sql`insert into dock_usage
-    select * from jsonb_populate_recordset(null::dock_usage, ${JSON.stringify(rows)}::jsonb)`.execute(db)
+  await sql`insert into dock_usage (${columnList('dock_usage')}) select ${columnList('dock_usage')}
+    from jsonb_populate_recordset(null::dock_usage, ${JSON.stringify(rows)}::jsonb)`.execute(db)
 }
 
 /** Returns the Dock's total usage since `since`. Checks no permissions. */

@@ -3,9 +3,8 @@
  * by the manifest flow.
  */
 import { createPrivateKey, sign } from 'node:crypto'
-import type { Selectable } from 'kysely'
-import type { Db } from '../../../database/database.ts'
-import type { GithubTables } from '../../../database/tables/github.ts'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row } from '../../../database/database.ts'
 import { instanceOwner, type SealedColumn, type Sealer } from '../../../sealing/index.ts'
 
 export type AppAccess = { clientId: string; clientSecret: string }
@@ -25,7 +24,7 @@ export type GithubApp = {
 /** The App of the operator's settings. */
 export type AppSettings = Omit<GithubApp, 'source' | 'url'>
 
-export type AppRow = Selectable<GithubTables['github_apps']>
+export type AppRow = Row<'github_apps'>
 type SecretColumn = 'sealed_client_secret' | 'sealed_webhook_secret' | 'sealed_private_key'
 
 const sealedColumn = (column: SecretColumn): SealedColumn => ({
@@ -77,7 +76,7 @@ export function createFindApp(options: {
         source: 'settings',
         url: `${githubUrl}/${githubUrl === 'https://github.com' ? 'apps' : 'github-apps'}/${settings.slug}`,
       }
-    const row = await db.selectFrom('github_apps').selectAll().executeTakeFirst()
+    const row = await db.selectFrom('github_apps').select(columnsOf('github_apps')).executeTakeFirst()
     if (!row) return null
     if (opened?.id !== row.id) {
       const app = open(row)

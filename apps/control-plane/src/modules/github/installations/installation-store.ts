@@ -1,14 +1,14 @@
 /** All SQL for installations, their settings and their repositories. */
 import type { InstallationSettings } from '@dock/contract'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../../database/database.ts'
-import type { GithubTables } from '../../../database/tables/github.ts'
+import { sql } from 'kysely'
+import { columnList, columnsOf } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import type { LinkedRepository } from '../linked-repository.ts'
 
-type InstallationTable = Selectable<GithubTables['github_installations']>
+type InstallationTable = Row<'github_installations'>
 export type InstallationRow = InstallationTable & { repos: string[] }
 
-const columns = sql`i.*, coalesce((select array_agg(r.full_name order by r.full_name) from github_repositories r
+const columns = sql`${columnList('github_installations', 'i')}, coalesce((select array_agg(r.full_name order by r.full_name) from github_repositories r
   where r.installation_id = i.id), '{}') as repos`
 
 /** Returns the installations of a workspace, oldest first. */
@@ -127,7 +127,8 @@ export async function updateInstallationRow(
   return result.numUpdatedRows > 0n
 }
 
-type SettingsRow = Selectable<GithubTables['github_installation_settings']>
+type SettingsRow = Row<'github_installation_settings'>
+const settingsList = columnsOf('github_installation_settings')
 
 const settingsColumns = (settings: InstallationSettings): Omit<SettingsRow, 'installation_id'> => ({
   execution_target: settings.executionTarget,
@@ -158,7 +159,7 @@ export async function findSettings(
 ): Promise<InstallationSettings | undefined> {
   const row = await db
     .selectFrom('github_installation_settings')
-    .selectAll()
+    .select(settingsList)
     .where('installation_id', '=', installationId)
     .executeTakeFirst()
   return row && viewSettings(row)
@@ -183,7 +184,7 @@ export async function updateSettings(
     .updateTable('github_installation_settings')
     .set(Object.fromEntries(given))
     .where('installation_id', '=', installationId)
-    .returningAll()
+    .returning(settingsList)
     .executeTakeFirst()
   return row && viewSettings(row)
 }
@@ -256,7 +257,7 @@ export async function findInstallationForRun(db: Db, id: string): Promise<Instal
   const row = await db
     .selectFrom('github_installations as i')
     .innerJoin('github_installation_settings as s', 's.installation_id', 'i.id')
-    .selectAll('s')
+    .select(columnsOf('github_installation_settings', 's'))
     .select(['i.id', 'i.organization_id', 'i.workspace_id', 'i.created_by', 'i.agent', 'i.test_command'])
     .where('i.id', '=', id)
     .executeTakeFirst()

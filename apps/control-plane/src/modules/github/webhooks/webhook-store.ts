@@ -1,12 +1,12 @@
 /** All SQL for received webhooks. */
 import { newUuid } from '@dock/foundation'
-import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '../../../database/database.ts'
+import { sql } from 'kysely'
+import { columnList } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import { batchRows, deleteInBatches } from '../../../database/delete-in-batches.ts'
-import type { GithubTables } from '../../../database/tables/github.ts'
 import type { Claim } from '../../../engine/index.ts'
 
-export type WebhookRow = Selectable<GithubTables['github_webhooks']>
+export type WebhookRow = Row<'github_webhooks'>
 
 /** How long no other process takes a claimed webhook, in milliseconds. Longer than the calls of one last. */
 export const leaseMs = 120_000
@@ -51,7 +51,7 @@ export async function claimWebhooks(db: Db, limit: number, now: Date): Promise<C
   with due as (select id from github_webhooks where processed_at is null and next_attempt_at <= ${now}
     order by next_attempt_at limit ${limit} for no key update skip locked)
   update github_webhooks w set attempts = attempts + 1, is_leased = true, next_attempt_at = ${new Date(now.getTime() + leaseMs)}
-  from due where w.id = due.id returning w.*`.execute(db)
+  from due where w.id = due.id returning ${columnList('github_webhooks', 'w')}`.execute(db)
   const next = await sql<{ at: Date | null }>`select min(next_attempt_at) as at from github_webhooks
     where processed_at is null`.execute(db)
   return { items: rows, nextAt: next.rows[0]?.at ?? null }

@@ -1,12 +1,12 @@
 /** All SQL for the API keys of users. Dock keys are in dock-keys.ts. */
 import { limits, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import type { Selectable } from 'kysely'
-import type { Db, Tx } from '../../../database/database.ts'
-import type { ApiKeysTable } from '../../../database/tables/accounts.ts'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 
-export type ApiKeyRow = Selectable<ApiKeysTable>
+export type ApiKeyRow = Row<'api_keys'>
+const columns = columnsOf('api_keys')
 
 /** Creates a key and returns its row and its raw value, which is not stored. */
 export async function insertApiKey(
@@ -25,7 +25,7 @@ export async function insertApiKey(
       expires_at: key.expiresAt,
       created_at: key.now,
     })
-    .returningAll()
+    .returning(columns)
     .executeTakeFirstOrThrow()
   return { row, raw }
 }
@@ -64,7 +64,7 @@ export async function insertApiKeyWithinLimit(
 export function listApiKeyRows(db: Db, userId: string): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('api_keys')
-    .selectAll()
+    .select(columns)
     .where('user_id', '=', userId)
     .where('dock_id', 'is', null)
     .orderBy('created_at', 'desc')

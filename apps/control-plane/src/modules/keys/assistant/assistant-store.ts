@@ -1,10 +1,11 @@
 /** All SQL for the hosted assistant: unfinished sign-ins and connections. Tokens and codes are sealed. */
-import { type Selectable, sql } from 'kysely'
-import type { Database, Db, Tx } from '../../../database/database.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import type { Place, SealedColumn } from '../../../sealing/index.ts'
 
-export type ConnectionRow = Selectable<Database['assistant_connections']>
-export type DeviceSignInRow = Selectable<Database['device_sign_ins']>
+export type ConnectionRow = Row<'assistant_connections'>
+export type DeviceSignInRow = Row<'device_sign_ins'>
 
 export const assistantTokensColumn: SealedColumn = {
   table: 'assistant_connections',
@@ -27,7 +28,11 @@ export function placeIn({ table, column }: SealedColumn, rowId: string): Place {
 }
 
 export function findConnection(db: Db, userId: string): Promise<ConnectionRow | undefined> {
-  return db.selectFrom('assistant_connections').selectAll().where('user_id', '=', userId).executeTakeFirst()
+  return db
+    .selectFrom('assistant_connections')
+    .select(columnsOf('assistant_connections'))
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
 }
 
 /** Inserts or replaces a user's connection. */
@@ -60,7 +65,11 @@ export async function putDeviceSignIn(db: Db, row: DeviceSignInRow): Promise<voi
 }
 
 export function findDeviceSignIn(db: Db, userId: string): Promise<DeviceSignInRow | undefined> {
-  return db.selectFrom('device_sign_ins').selectAll().where('user_id', '=', userId).executeTakeFirst()
+  return db
+    .selectFrom('device_sign_ins')
+    .select(columnsOf('device_sign_ins'))
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
 }
 
 /** Returns true if the caller may poll the provider now. Of concurrent callers, one gets true per interval. */

@@ -1,9 +1,11 @@
 /** All SQL for sign-ins of machines. */
-import { type Selectable, sql } from 'kysely'
-import type { Database, Db, Tx } from '../../../database/database.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import { batchRows, deleteInBatches } from '../../../database/delete-in-batches.ts'
 
-export type DeviceCodeRow = Selectable<Database['device_codes']>
+export type DeviceCodeRow = Row<'device_codes'>
+const columns = columnsOf('device_codes')
 
 /** Inserts a sign-in. Returns false if another one has its user code. */
 export async function insertDeviceCode(db: Db, row: DeviceCodeRow): Promise<boolean> {
@@ -30,7 +32,7 @@ export async function findApprover(tx: Tx, hash: Buffer): Promise<string | null>
 export function lockByDeviceCode(tx: Tx, hash: Buffer): Promise<DeviceCodeRow | undefined> {
   return tx
     .selectFrom('device_codes')
-    .selectAll()
+    .select(columns)
     .where('device_code_hash', '=', hash)
     .forUpdate()
     .executeTakeFirst()
@@ -40,7 +42,7 @@ export function lockByDeviceCode(tx: Tx, hash: Buffer): Promise<DeviceCodeRow | 
 export function findUndecided(db: Db, userCodeHash: Buffer, now: Date): Promise<DeviceCodeRow | undefined> {
   return db
     .selectFrom('device_codes')
-    .selectAll()
+    .select(columns)
     .where('user_code_hash', '=', userCodeHash)
     .where('decision', 'is', null)
     .where('expires_at', '>', now)
@@ -59,7 +61,7 @@ export function decide(
     .where('user_code_hash', '=', userCodeHash)
     .where('decision', 'is', null)
     .where('expires_at', '>', decision.now)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 

@@ -1,10 +1,12 @@
 /** All SQL for model provider keys. */
 import type { KeyProvider } from '@dock/contract'
-import { type Selectable, sql } from 'kysely'
-import type { Database, Db } from '../../../database/database.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row } from '../../../database/database.ts'
 import type { Place, SealedColumn } from '../../../sealing/index.ts'
 
-export type ProviderKeyRow = Selectable<Database['provider_keys']>
+export type ProviderKeyRow = Row<'provider_keys'>
+const columns = columnsOf('provider_keys')
 
 export const providerKeyColumn: SealedColumn = {
   table: 'provider_keys',
@@ -25,7 +27,11 @@ export function providerKeyPlace(rowId: string): Place {
 
 /** Returns all provider keys of an organization. */
 export function listProviderKeyRows(db: Db, organizationId: string): Promise<ProviderKeyRow[]> {
-  return db.selectFrom('provider_keys').selectAll().where('organization_id', '=', organizationId).execute()
+  return db
+    .selectFrom('provider_keys')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .execute()
 }
 
 export function findProviderKeyRow(
@@ -35,7 +41,7 @@ export function findProviderKeyRow(
 ): Promise<ProviderKeyRow | undefined> {
   return db
     .selectFrom('provider_keys')
-    .selectAll()
+    .select(columns)
     .where('organization_id', '=', organizationId)
     .where('provider', '=', provider)
     .executeTakeFirst()

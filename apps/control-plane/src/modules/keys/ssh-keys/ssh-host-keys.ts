@@ -4,10 +4,10 @@
  */
 import { type Clock, newUuid } from '@dock/foundation'
 import { generateKeyPair } from '@dock/ssh-server'
-import type { Db, Tx } from '../../../database/database.ts'
-import { withTransaction } from '../../../database/database.ts'
-import type { SshHostKeyType } from '../../../database/tables/keys.ts'
+import { type Db, type Row, type Tx, withTransaction } from '../../../database/database.ts'
 import { instanceOwner, type SealedColumn, type Sealer } from '../../../sealing/index.ts'
+
+type SshHostKeyType = Row<'ssh_host_keys'>['type']
 
 export type SshHostKey = {
   type: SshHostKeyType
@@ -55,7 +55,11 @@ const insertRows = (db: Db | Tx, rows: Awaited<ReturnType<typeof makeRows>>) =>
     .execute()
 
 const openRows = async ({ db, sealer }: HostKeyContext): Promise<SshHostKey[]> => {
-  const rows = await db.selectFrom('ssh_host_keys').selectAll().orderBy('type', 'desc').execute()
+  const rows = await db
+    .selectFrom('ssh_host_keys')
+    .select(['type', 'id', 'public_key', 'sealed_private_key'])
+    .orderBy('type', 'desc')
+    .execute()
   return Promise.all(
     rows.map(async ({ id, type, public_key, sealed_private_key }) => ({
       type,

@@ -1,10 +1,12 @@
 /** All SQL for SSH keys. */
 import { newUuid } from '@dock/foundation'
-import { type Selectable, sql } from 'kysely'
-import type { Database, Db, Tx } from '../../../database/database.ts'
+import { sql } from 'kysely'
+import { columnsOf } from '../../../database/columns.ts'
+import type { Db, Row, Tx } from '../../../database/database.ts'
 import type { SshPublicKey } from './ssh-public-key.ts'
 
-export type SshKeyRow = Selectable<Database['ssh_keys']>
+export type SshKeyRow = Row<'ssh_keys'>
+const columns = columnsOf('ssh_keys')
 
 const isLive = (now: Date) => sql<boolean>`(expires_at is null or expires_at > ${now})`
 
@@ -12,7 +14,7 @@ const isLive = (now: Date) => sql<boolean>`(expires_at is null or expires_at > $
 export function listSshKeyRows(db: Db, userId: string, now: Date): Promise<SshKeyRow[]> {
   return db
     .selectFrom('ssh_keys')
-    .selectAll()
+    .select(columns)
     .where('user_id', '=', userId)
     .where(isLive(now))
     .orderBy('created_at', 'desc')
@@ -38,7 +40,7 @@ export function insertSshKey(
       expires_at: values.expiresAt,
     })
     .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 
@@ -46,7 +48,7 @@ export function insertSshKey(
 export function findSshKeyRow(db: Db, userId: string, id: string, now: Date): Promise<SshKeyRow | undefined> {
   return db
     .selectFrom('ssh_keys')
-    .selectAll()
+    .select(columns)
     .where('id', '=', id)
     .where('user_id', '=', userId)
     .where(isLive(now))
@@ -78,7 +80,7 @@ export function markSshKeyProved(
     .set({ proved_at: now, challenge: null, challenge_expires_at: null })
     .where('id', '=', id)
     .where('challenge', '=', challenge)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
 }
 

@@ -32,7 +32,7 @@ const findStrays = async (
 ): Promise<(Stray & { isOver: boolean })[]> =>
   (
     await sql<Stray & { isOver: boolean }>`
-      select k.*, exists (select 1 from copies c where c.id = k."copyId")
+      select k.key, k."organizationId", k."copyId", k."sizeBytes", exists (select 1 from copies c where c.id = k."copyId")
           or exists (select 1 from ended_copies e cross join instance_epoch i where e.id = k."copyId"
             and (i.begun_at is null or e.begun_at >= i.begun_at))
           or exists (select 1 from quarantine q where q.kind = 'objects' and q.thing_id = k."copyId"
