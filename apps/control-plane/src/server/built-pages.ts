@@ -55,7 +55,7 @@ const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>
   for (const name of names) {
     const type = types[extname(name)]
     const path = join(folder, name)
-    if (!type || name.startsWith('../http') || !(await stat(path)).isFile()) continue
+    if (!type || name.startsWith('.') || !(await stat(path)).isFile()) continue
     const plain = await readFile(path)
     files.set(`/${name}`, {
       ...{ type, isImmutable: name.startsWith('assets/'), plain },

@@ -27,7 +27,7 @@ export type CheckScope = (
 ) => Promise<Caller | Member | Visitor>
 
 const valueAt = (request: ValidRequest, place: Place): string => {
-  const [part, name] = place.split('../http') as [keyof ValidRequest, string]
+  const [part, name] = place.split('.') as [keyof ValidRequest, string]
   return (request[part] as Record<string, string>)[name]!
 }
 

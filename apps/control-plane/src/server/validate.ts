@@ -5,9 +5,9 @@ import { containsNul } from './read-body.ts'
 
 const describe = (issue: z.core.$ZodIssue | undefined): string => {
   if (!issue) return 'Invalid request.'
-  const at = issue.path.map(String).join('../http')
+  const at = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {
-    return `${[...(at ? [at] : []), issue.keys[0]].join('../http')}: unknown field`
+    return `${[...(at ? [at] : []), issue.keys[0]].join('.')}: unknown field`
   }
   // Zod reports a missing field as "received undefined".
   const message = issue.message.endsWith('received undefined') ? 'required' : issue.message

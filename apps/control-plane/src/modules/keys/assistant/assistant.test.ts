@@ -63,9 +63,7 @@ beforeEach(async () => {
 
 const refusal = (error: string): Reply => ({ status: 400, body: { error } })
 const idToken = (claims: object): string =>
-  ['{}', JSON.stringify(claims), 'signature']
-    .map((part) => Buffer.from(part).toString('base64url'))
-    .join('..')
+  ['{}', JSON.stringify(claims), 'signature'].map((part) => Buffer.from(part).toString('base64url')).join('.')
 const approval = (over: object = {}): Reply => ({
   status: 200,
   body: {

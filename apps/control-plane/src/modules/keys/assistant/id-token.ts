@@ -15,7 +15,7 @@ const claims = z.object({
 /** Returns the address and the plan from the token's claims, or null for a missing or invalid claim. */
 export function readIdToken(token: string | null): { email: string | null; planType: string | null } {
   const nothing = { email: null, planType: null }
-  const payload = token?.split('..')[1]
+  const payload = token?.split('.')[1]
   if (payload === undefined) return nothing
   try {
     const read = claims.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')))
