@@ -3,15 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import {
-  allSettings,
-  commonSettingsTable,
-  dockVariables,
-  internalVariables,
-  settingsTables,
-  warningsOfRemovedSettings,
-  withTables,
-} from './all-settings.ts'
+import { allSettings } from './all-settings.ts'
+import { dockVariables, internalVariables } from './internal-variables.ts'
+import { warningsOfRemovedSettings } from './removed-settings.ts'
+import { commonSettingsTable, settingsTables, withTables } from './settings-tables.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -45,7 +40,7 @@ const sources = execFileSync(
   .trim()
   .split('\n')
   .filter((path) => !/\.(test\.ts|sql|md|json|py)$/.test(path))
-  .filter((path) => !path.endsWith('/all-settings.ts'))
+  .filter((path) => !/\/(all-settings|internal-variables|removed-settings)\.ts$/.test(path))
 
 it.each([
   ['README.md', commonSettingsTable()],

@@ -1,7 +1,7 @@
 /** Entry point, started by script/server as root in a new mount namespace, with the data folder locked. */
 import { resolve } from 'node:path'
 import { compileOnly } from '@dock/foundation'
-import { warningsOfRemovedSettings } from './all-settings.ts'
+import { warningsOfRemovedSettings } from './removed-settings.ts'
 import { readSettings } from './settings.ts'
 import { createSupervisor } from './supervisor.ts'
 
