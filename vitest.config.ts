@@ -23,19 +23,21 @@ const oneFileAtATime = { fileParallelism: false }
  * keep no state between files, and mocks end with their test.
  */
 const sharedModules = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true }
-/** These replace functions of Node for their whole file, so they need modules of their own. */
-const replacesFunctions = [
+/**
+ * Files that need a process of their own: they replace modules, functions of Node or globals of a browser for all of their
+ * tests, or count what their process has open.
+ */
+const needOwnProcess = [
   'apps/control-plane/src/object-store/s3-store.test.ts',
   'apps/control-plane/src/public-web/**/*.test.ts',
+  'apps/dashboard/**/{mail-links,live}.test.ts',
+  'apps/host-agent/src/disks/disk-pool.test.ts',
+  'apps/host-agent/src/process-keeper/left-pipes.test.ts',
+  'apps/host-agent/src/{rcu-expedited,watches}.test.ts',
+  'packages/runtime-gvisor/src/{create-gvisor-driver,output-pipe,pipes-without-descriptors,run-detached}.test.ts',
 ]
 
-/** Their modules keep no state either, and loading them takes longer than most of these tests. */
-const lightFiles = [
-  'apps/{cli,docs,supervisor}/**/*.test.ts',
-  // Those replace globals of a browser before they load a module.
-  'apps/dashboard/**/!(mail-links|live).test.ts',
-  'packages/{copy-format,foundation,host-protocol,mcp,sdk,ssh-server}/**/*.test.ts',
-]
+const cheapPasswords = ['tests/testkit/src/cheap-passwords.ts']
 
 /** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */
 const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
@@ -53,34 +55,33 @@ export default defineConfig({
           include: [
             'packages/!(contract)/**/*.test.ts',
             'apps/!(control-plane)/**/*.test.ts',
-            ...replacesFunctions,
             'tests/{crash,repository,storage}/*.test.ts',
             'tests/testkit/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', ...lightFiles, racesOfMemory],
-          ...database,
-        },
-      },
-      {
-        test: {
-          name: 'light',
-          include: lightFiles,
-          exclude: ['**/node_modules/**'],
+          exclude: ['**/node_modules/**', ...needOwnProcess, racesOfMemory],
           ...database,
           ...sharedModules,
         },
       },
+      { test: { name: 'own-process', include: needOwnProcess, ...database } },
       {
         test: {
           name: 'control-plane',
           include: ['packages/contract/**/*.test.ts', 'apps/control-plane/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...replacesFunctions],
+          exclude: ['**/node_modules/**', ...needOwnProcess],
+          setupFiles: cheapPasswords,
           ...database,
           ...sharedModules,
         },
       },
       {
-        test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database, ...sharedModules },
+        test: {
+          name: 'api',
+          include: ['tests/api/**/*.test.ts'],
+          setupFiles: cheapPasswords,
+          ...database,
+          ...sharedModules,
+        },
       },
       {
         test: {
@@ -100,7 +101,7 @@ export default defineConfig({
           ...oneFileAtATime,
         },
       },
-      { test: { name: 'model', include: ['tests/model/**/*.test.ts'], ...database } },
+      { test: { name: 'model', include: ['tests/model/**/*.test.ts'], ...database, ...sharedModules } },
       {
         test: {
           name: 'e2e',
@@ -108,6 +109,7 @@ export default defineConfig({
           globalSetup: ['tests/e2e/support/shared-server.ts'],
           ...realDocks,
           ...oneFileAtATime,
+          ...sharedModules,
           sequence: { groupOrder: 1 },
         },
       },
@@ -117,6 +119,7 @@ export default defineConfig({
           include: ['tests/e2e/alone/*.test.ts'],
           ...realDocks,
           ...oneFileAtATime,
+          ...sharedModules,
           sequence: { groupOrder: 2 },
         },
       },

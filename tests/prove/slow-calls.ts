@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 const root = join(import.meta.dirname, '../..')
 const delayCalls = pathToFileURL(join(import.meta.dirname, 'slow-calls/delay-calls.ts')).href
 const [share = '0.1', longestMs = '30', ...files] = process.argv.slice(2)
-const projects = ['unit', 'light', 'control-plane', 'api', 'model'].flatMap((name) => ['--project', name])
+const projects = ['unit', 'own-process', 'control-plane', 'api', 'model'].map((name) => `--project=${name}`)
 
 const { status } = spawnSync(
   process.execPath,

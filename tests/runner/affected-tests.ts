@@ -49,7 +49,7 @@ const distance = (file: string): number =>
 const vitest = await createVitest('test', {
   root,
   watch: false,
-  project: ['unit', 'light', 'control-plane', 'api'],
+  project: ['unit', 'own-process', 'control-plane', 'api'],
   related: changed.map((path) => join(root, path)),
   // Everything imports the settings of packages and of vitest.
   forceRerunTriggers: [],
