@@ -1,9 +1,11 @@
 /** The command line as a program, with nothing of the environment of the tests. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { runFolder } from '@dock/testkit/src/run-folder.ts'
 import { bundleCli } from '../../../apps/cli/build/build-cli.ts'
 import type { Admin } from './server.ts'
 
@@ -41,11 +43,26 @@ const outcomeOf = (child: ChildProcessWithoutNullStreams, input: string): Promis
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
 
-/** Builds the command line. Its home is an empty folder, and the service and the key come from the environment. */
+let bundled: Promise<string> | undefined
+
+const bundle = async (): Promise<string> => {
+  const folder = await mkdtemp(join(runFolder(), 'dock-bundle-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  await bundleCli(join(folder, 'dock'))
+  return folder
+}
+
+/** Puts the command line at `program`, a path that ends with `dock`. A process builds it once. */
+export async function installCli(program: string): Promise<void> {
+  bundled ??= bundle()
+  await cp(await bundled, dirname(program), { recursive: true })
+}
+
+/** Installs the command line. Its home is an empty folder, and the service and the key come from the environment. */
 export async function createCli({ baseUrl, apiKey }: Pick<Admin, 'baseUrl' | 'apiKey'>): Promise<Cli> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-cli-'))
   const program = join(folder, 'bin/dock')
-  await bundleCli(program)
+  await installCli(program)
   await run('mkdir', ['-p', join(folder, 'home/.ssh'), join(folder, 'work')])
   const env = {
     ...{ PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: join(folder, 'home'), LANG: 'C.UTF-8' },

@@ -9,7 +9,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, rmdir, symlink, writeFile } from '
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { bundleCli } from '../../../apps/cli/build/build-cli.ts'
+import { installCli } from './run-cli.ts'
 import type { Admin } from './server.ts'
 import { sessionCookie } from './session.ts'
 
@@ -161,7 +161,7 @@ export async function runDocument(document: string, place: DocumentPlace): Promi
     await writeFile(join(work, 'my-project/file'), 'mine\n')
     await writeFile(join(work, 'folder/large'), Buffer.alloc(300_000, 'x'))
     await symlink(join(checkout, 'node_modules'), join(work, 'node_modules'))
-    await bundleCli(join(folder, 'bin/dock'))
+    await installCli(join(folder, 'bin/dock'))
     await writeFile(join(work, 'script/dock'), '#!/bin/sh\nexec dock "$@"\n')
     await chmod(join(work, 'script/dock'), 0o755)
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, '.ssh/id_ed25519')])
