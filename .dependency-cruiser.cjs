@@ -44,7 +44,7 @@ module.exports = {
     only('host-protocol', '^packages/host-protocol/', [contract, foundation]),
     only('copy-format', '^packages/copy-format/', []),
     only('ssh-server', '^packages/ssh-server/', [foundation]),
-    only('runtime', '^packages/runtime/', [foundation]),
+    only('runtime', '^packages/runtime/', [contract, foundation]),
     only('driver', '^packages/runtime-[^/]+/', [runtime, foundation]),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
 

@@ -77,6 +77,7 @@ export const slug = z
   )
 export const role = z.enum(roles)
 export const runtimeName = z.enum(['microvm', 'gvisor'])
+export type RuntimeName = z.infer<typeof runtimeName>
 
 /** The value of an `idempotency-key` header. */
 export const idempotencyKey = z

@@ -12,6 +12,8 @@ export {
   environmentName,
   idempotencyKey,
   isPlainText,
+  type RuntimeName,
+  runtimeName,
   slug,
   templateName,
   timestamp,

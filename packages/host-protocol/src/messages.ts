@@ -1,5 +1,5 @@
 /** Messages of commands to Docks, of events, of refusals, and of a host's registration. */
-import { dockSample, limits } from '@dock/contract'
+import { dockSample, limits, runtimeName } from '@dock/contract'
 import * as z from 'zod'
 import { boundedList, boundedTable } from './bounded.ts'
 import { dockText } from './dock-text.ts'
@@ -112,7 +112,7 @@ export const runtimeReport = z.object({
 export type RuntimeReport = z.infer<typeof runtimeReport>
 
 export const hostFacts = z.object({
-  runtime: z.enum(['gvisor', 'microvm']),
+  runtime: runtimeName,
   cpuFamily: factText,
   kernel: factText,
   kernelRelease: factText,

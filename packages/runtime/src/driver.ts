@@ -3,6 +3,7 @@
  * it gets a disk and a network namespace, and returns a handle that survives a restart of the agent.
  */
 import type { Readable, Writable } from 'node:stream'
+import type { RuntimeName } from '@dock/contract'
 import * as z from 'zod'
 
 /**
@@ -229,7 +230,7 @@ export type OutOfMemory = { dockId: string; generation: number; process: string 
 export type Fingerprint = { driver: string; version: string; detail: Record<string, string> }
 
 export type RuntimeDriver = {
-  readonly name: 'gvisor' | 'microvm'
+  readonly name: RuntimeName
   readonly capabilities: RuntimeCapabilities
   /** Whether sandboxes start on a mounted disk, or on a device that the host never mounts. */
   readonly takesDisk: 'mount' | 'device'

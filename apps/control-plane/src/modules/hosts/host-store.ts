@@ -1,4 +1,5 @@
 /** The only SQL for hosts and join tokens. Hosts belong to the instance, so these queries take no tenant. */
+import type { RuntimeName } from '@dock/contract'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -8,7 +9,7 @@ import { isInQuarantine } from './quarantine-store.ts'
 export type HostRow = {
   id: string
   address: string
-  runtime: 'gvisor' | 'microvm'
+  runtime: RuntimeName
   cpuFamily: string
   kernel: string
   kernelRelease: string | null
@@ -289,7 +290,7 @@ export type HostDockRow = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  runtime: 'gvisor' | 'microvm'
+  runtime: RuntimeName
   ip: string | null
   stateChangedAt: Date
   workspaceName: string

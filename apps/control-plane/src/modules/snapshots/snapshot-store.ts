@@ -1,5 +1,5 @@
 /** The SQL for Snapshots as callers see them. Queries for a caller join the caller's memberships. */
-import type { Operation, Role } from '@dock/contract'
+import type { Operation, Role, RuntimeName } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
@@ -11,7 +11,7 @@ export type SnapshotRow = {
   organizationId: string
   status: 'saving' | 'completed' | 'failed'
   sizeBytes: number
-  runtime: 'gvisor' | 'microvm' | null
+  runtime: RuntimeName | null
   /** Null if no host keeps the capture and only the copy is left. */
   hostId: string | null
   createdAt: Date

@@ -1,5 +1,5 @@
 /** The only SQL for Templates. Queries for callers take the tenant. */
-import { limits, type TemplateStatus } from '@dock/contract'
+import { limits, type RuntimeName, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import { barsMembers, gate, hasConnectors, hasRow, moved } from '../docks/index.ts'
@@ -112,7 +112,7 @@ export type TemplateSource = {
   image: string
   diskGiB: number
   sizeBytes: number
-  runtime: 'gvisor' | 'microvm'
+  runtime: RuntimeName
   connectors: boolean
   sourceDockId: string | null
   /** Ids of Environments whose files may be on the disk. */

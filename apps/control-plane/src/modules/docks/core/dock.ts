@@ -1,5 +1,5 @@
 /** A Dock as stored in the database. */
-import type { DockState, Role } from '@dock/contract'
+import type { DockState, Role, RuntimeName } from '@dock/contract'
 
 export type DockRow = {
   id: string
@@ -10,7 +10,7 @@ export type DockRow = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  runtime: 'gvisor' | 'microvm'
+  runtime: RuntimeName
   state: DockState
   stateChangedAt: Date
   /** Fencing token: only a runtime of this generation may exist. It grows with each boot. */
