@@ -14,13 +14,11 @@ const environment = z.object({
   DOCK_CONTROL_URL: z.url({ protocol: /^(https?|unix)$/ }).default('http://127.0.0.1:8080'),
   DOCK_HOST_DIR: z.string().min(1).default('.dock/host'),
   DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
-  DOCK_RUNSC: z.string().min(1).optional(),
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(warmPoolSizeMax).default(16),
   DOCK_PLATFORM_MEMORY_MIB: z.coerce.number().int().min(256).default(defaultPlatformMiB(totalmem())),
   DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
-  DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_TUNE_KERNEL: z.enum(['on', 'off']).default('on'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
 })
@@ -44,11 +42,10 @@ export type AgentSettings = {
   hostFolder: string
   /** File in which an operator puts a join token. */
   joinTokenFile: string
-  runscPath: string
   /** Folder for files that may be lost when the machine reboots. */
   runFolder: string
-  /** True if commands may use the sentries' control sockets, on machines where a self-test of them succeeds. */
-  controlSocket: boolean
+  /** The environment, from which the runtime driver reads its own settings. */
+  variables: NodeJS.ProcessEnv
   /** Maximum number of sandboxes in the warm pool. */
   warmPoolSize: number
   /** Memory limit for all Docks of this machine together. */
@@ -72,9 +69,8 @@ export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
     controlUrl: data.DOCK_CONTROL_URL,
     hostFolder,
     joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, 'join-token')),
-    runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
-    controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
+    variables,
     warmPoolSize: data.DOCK_WARM_POOL,
     docksMemoryBytes: Math.max(totalmem() / 4, totalmem() - data.DOCK_PLATFORM_MEMORY_MIB * 2 ** 20),
     networkLimits: { ...defaultNetworkLimits, connections: data.DOCK_CONNECTIONS_PER_DOCK },

@@ -1,7 +1,7 @@
 /** Composition root: the only module that chooses the runtime, disk pool and networks of this host. */
 import { join } from 'node:path'
 import { type Logger, systemClock } from '@dock/foundation'
-import { createGvisorDriver } from '@dock/runtime-gvisor'
+import { createGvisorDriver, readGvisorSettings } from '@dock/runtime-gvisor'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
@@ -11,7 +11,8 @@ import { createNetworks } from './network/create-networks.ts'
 import { forbidRcuExpedited, withRcuExpeditedIn } from './rcu-expedited.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
-  const { hostFolder, runFolder, runscPath, controlSocket } = settings
+  const { hostFolder, runFolder } = settings
+  const { runscPath = join(hostFolder, 'bin/runsc'), controlSocket } = readGvisorSettings(settings.variables)
   if (!settings.tuneKernel) forbidRcuExpedited()
   const driver = createGvisorDriver({
     runscPath,
