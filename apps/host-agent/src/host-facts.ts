@@ -43,6 +43,7 @@ export async function readHostFacts(
     maxDocks,
     images: [...images.keys()],
     imageVersions: Object.fromEntries(images),
+    sandboxHeadroomMiB: driver.memoryHeadroomMiB,
   }
 }
 

@@ -124,6 +124,8 @@ export const hostFacts = z.object({
   images: boundedList(z.string().max(64), imagesMax),
   /** Versions by image name: the digest of a published version, or `built:` and the input this host built it from. */
   imageVersions: boundedTable(z.string().max(200), imagesMax),
+  /** Memory that a sandbox may take beyond the size of its Dock. Earlier agents do not say it: it was 128 MiB. */
+  sandboxHeadroomMiB: count.max(65_536).optional(),
 })
 export type HostFacts = z.infer<typeof hostFacts>
 

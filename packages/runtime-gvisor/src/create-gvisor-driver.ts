@@ -16,6 +16,7 @@ import { hostProcess } from './host-process.ts'
 import { LeftOutputs } from './left-outputs.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
+import { headroomMiB } from './memory/memory-guard.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
 import { openProcess, resizeTerminal } from './open-process.ts'
 import { removeSandbox } from './remove-sandbox.ts'
@@ -146,6 +147,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
     name: 'gvisor',
     capabilities,
     takesDisk: 'mount',
+    memoryHeadroomMiB: headroomMiB,
     fingerprint: async () => {
       requireCgroups(mounts)
       if (!isRotating) rotateLogs([panicLog], panicLogBytesMax, (text) => logger.warn(text))

@@ -234,6 +234,8 @@ export type RuntimeDriver = {
   readonly capabilities: RuntimeCapabilities
   /** Whether sandboxes start on a mounted disk, or on a device that the host never mounts. */
   readonly takesDisk: 'mount' | 'device'
+  /** Memory of the host that a sandbox may take beyond the size of its Dock. */
+  readonly memoryHeadroomMiB: number
   /** Checks that the runtime works on this machine. Throws an error that says what to do if it does not. */
   fingerprint(): Promise<Fingerprint>
   /** Boots a sandbox. Resolves when it can run a command. A failed start leaves nothing behind. */

@@ -113,7 +113,11 @@ test('the event stream begins with the inventory and reports a death at once', a
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
   const next = async () => hostEvent.parse(JSON.parse((await reader?.read())?.value ?? ''))
   expect(await next()).toMatchObject({
-    ...{ type: 'inventory', runtimes: [{ dockId, state: 'running' }], facts: { images: ['debian-13'] } },
+    ...{
+      type: 'inventory',
+      runtimes: [{ dockId, state: 'running' }],
+      facts: { images: ['debian-13'], sandboxHeadroomMiB: 128 },
+    },
   })
   host.driver.kill(dockId)
   expect(await next()).toEqual({ type: 'dock.died', dockId, generation: 1 })

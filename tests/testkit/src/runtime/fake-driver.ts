@@ -53,6 +53,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
   return {
     name: 'gvisor',
     takesDisk: 'mount',
+    memoryHeadroomMiB: 128,
     capabilities: {
       freezing: {
         freeze: async (handle) => {

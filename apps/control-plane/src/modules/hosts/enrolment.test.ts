@@ -1,8 +1,10 @@
-/** The builder mark of hosts, which join tokens and operators set. Uses a real database. */
+/** What a host is known by: its builder mark, which join tokens and operators set, and its facts. Uses a real database. */
 import { newUuid, systemClock } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { saveInventory } from './host-store.ts'
 import { createEnrolment, type Enrolment, listBuilderMarks, markBuilder } from './index.ts'
 
 let database: FreshDatabase
@@ -39,4 +41,19 @@ it('lets an operator set and clear the builder mark', async () => {
   expect(await markBuilder(database.db, hostId, false)).toBe(true)
   expect(await isBuilder(hostId)).toBe(false)
   expect(await markBuilder(database.db, newUuid(), true)).toBe(false)
+})
+
+it('remembers the memory that a sandbox takes beyond its Dock, as the host last reported it', async () => {
+  const joinToken = await enrolment.issueJoinToken()
+  const facts = hostFacts({ sandboxHeadroomMiB: 32 })
+  const { hostId: id } = await enrolment.register({ joinToken, facts }, '127.0.0.1')
+  const headroom = async () =>
+    (await sql`select sandbox_headroom_mib as mib from hosts where id = ${id}`.execute(database.db)).rows
+  expect(await headroom()).toEqual([{ mib: 32 }])
+  const report = { id, pressure: { memAvailableBytes: 1, diskFreeBytes: 1 }, running: 0, now: new Date() }
+  await saveInventory(database.db, { ...report, facts: hostFacts({ sandboxHeadroomMiB: 64 }) })
+  expect(await headroom()).toEqual([{ mib: 64 }])
+  // An agent of an earlier release does not report it.
+  await saveInventory(database.db, { ...report, facts: hostFacts() })
+  expect(await headroom()).toEqual([{ mib: 128 }])
 })

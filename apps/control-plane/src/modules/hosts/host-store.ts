@@ -100,6 +100,9 @@ export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
   ).rows
 }
 
+/** Hosts of earlier releases do not report it. All of them run gVisor, whose sandboxes had this headroom. */
+const headroomOf = ({ sandboxHeadroomMiB = 128 }: HostFacts): number => sandboxHeadroomMiB
+
 /** Saves a new host, or one that enrols again. Returns false if the id is taken and `formerHash` does not prove it. */
 export async function saveHost(
   db: Db,
@@ -117,10 +120,10 @@ export async function saveHost(
   const { facts, formerHash } = input
   const result = await sql`
     insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
-      mem_total_bytes, disk_total_bytes, max_docks, images, is_builder, state, created_at)
+      mem_total_bytes, disk_total_bytes, max_docks, sandbox_headroom_mib, images, is_builder, state, created_at)
     values (${input.id}, ${input.address}, ${input.credentialHash}, ${facts.runtime}, ${facts.cpuFamily},
       ${facts.kernel}, ${facts.kernelRelease}, ${facts.bootId}, ${facts.vcpuTotal}, ${facts.memTotalBytes},
-      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${facts.images}, ${input.isBuilder}, 'offline', ${input.now})
+      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${headroomOf(facts)}, ${facts.images}, ${input.isBuilder}, 'offline', ${input.now})
     on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash,
       is_builder = hosts.is_builder or excluded.is_builder
       where ${formerHash}::bytea in (hosts.credential_hash, hosts.held_hash)`.execute(db)
@@ -161,7 +164,7 @@ export async function saveInventory(
     update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
       kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
-      max_docks = ${facts.maxDocks}, images = ${facts.images},
+      max_docks = ${facts.maxDocks}, sandbox_headroom_mib = ${headroomOf(facts)}, images = ${facts.images},
       image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', lost_at = null,
       declared_lost_at = null, running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},

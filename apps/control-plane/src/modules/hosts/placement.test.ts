@@ -88,6 +88,13 @@ describe('a place for a Dock', () => {
     expect(await place({ memoryMiB: 5889 }, guaranteed)).toBe('capacity_exhausted')
   })
 
+  it('counts no more memory beyond that of a Dock than its host reports', async () => {
+    await host(sql`reserved_slots = 9, reserved_memory_mib = ${9 * 1024}, sandbox_headroom_mib = 0`)
+    const guaranteed = { cpuOvercommit: 128, memoryOvercommit: 1 }
+    expect(await place({ memoryMiB: 7168 }, guaranteed)).not.toBe('capacity_exhausted')
+    expect(await place({ memoryMiB: 7169 }, guaranteed)).toBe('capacity_exhausted')
+  })
+
   it('is on any of the hosts that are about equally empty, so that concurrent creates spread', async () => {
     const near = new Set([
       await host(sql`reserved_slots = 3`),

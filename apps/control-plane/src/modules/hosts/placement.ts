@@ -34,8 +34,6 @@ const preferredSteps = 6
 const gib = 1024 * 1024 * 1024
 const mib = 1024 * 1024
 
-/** Memory that a sandbox takes beyond that of its Dock (decision 022). */
-const headroomMiB = 128
 /** Largest share of a pool that a new disk above the default size may take, so that one Dock cannot fill the pool. */
 export const poolShareMax = 0.5
 
@@ -71,7 +69,7 @@ export function hostCandidate(
   where ${after} and ${online(r)} and ${serves(r)} and ${fitsSize(r)}
     and h.reserved_slots < h.max_docks
     and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
-    and (h.reserved_memory_mib + ${r.memoryMiB} + ${headroomMiB} * (h.reserved_slots + 1)) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
+    and (h.reserved_memory_mib + ${r.memoryMiB} + h.sandbox_headroom_mib * (h.reserved_slots + 1)) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
     and h.mem_available_bytes * 10 >= h.mem_total_bytes and h.disk_free_bytes * 10 >= h.disk_total_bytes
   order by h.id = any(${r.avoid ?? []}::uuid[]),
     floor(h.reserved_slots / (h.max_docks * ${equalShare}::float8))
