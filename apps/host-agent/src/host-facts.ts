@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { RuntimeDriver } from '@dock/runtime'
-import type { DiskPool } from './docks/host-resources.ts'
+import type { DiskPool } from './disks/pool.ts'
 
 /** Maximum number of Docks on one host. */
 const maxDocks = 200

@@ -1,7 +1,7 @@
 /** The agent's background work: the pool guard, freezing idle Docks, usage samples, the warm pool, changes of images. */
+import { Emitter } from '@dock/foundation'
 import type { DockParts } from './docks/dock-state.ts'
 import type { Docks } from './docks/docks.ts'
-import { Emitter } from './docks/emitter.ts'
 import { watchIdle } from './freezing/watch-idle.ts'
 import { watchPoolRoom } from './freezing/watch-pool-room.ts'
 import { readMemory } from './host-facts.ts'

@@ -1,7 +1,9 @@
 export { bodyOf } from './body-of.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { compileOnly } from './compile-only.ts'
+export { Emitter } from './emitter.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
+export { withFaultSteps } from './fault-steps.ts'
 export { guardProcess, isStreamError, runDescribed } from './guard-process.ts'
 export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
 export {
@@ -40,5 +42,6 @@ export {
   runCommand,
   tryCommand,
 } from './run-command.ts'
+export { createSerial } from './serial.ts'
 export { waitAtMost } from './wait-at-most.ts'
 export { writeFileDurably } from './write-file-durably.ts'

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { NotInPool } from '../docks/host-resources.ts'
 import { NotRegularFile, readDiskFile } from './capture-reader.ts'
+import { NotInPool } from './pool.ts'
 import { walkTree } from './walk-tree.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })

@@ -6,8 +6,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { confinementFailed } from '../confinement/launcher.ts'
-import { NotInPool } from '../docks/host-resources.ts'
 import { deadlineMs, encodePath, startDebugfs } from './debugfs-process.ts'
+import { NotInPool } from './pool.ts'
 import { ReaderQueue } from './reader-queue.ts'
 
 /** The path refers to a folder, a link or a device. */

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DiskChange } from '@dock/host-protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NotInPool } from '../docks/host-resources.ts'
 import { compareDisks, comparisonLimits, readPlace, type WorkLimits } from './compare-disks.ts'
 import { listDiskFolder } from './disk-folder.ts'
+import { NotInPool } from './pool.ts'
 
 let folder: string
 let before: string

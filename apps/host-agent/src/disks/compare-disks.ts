@@ -4,7 +4,6 @@
  */
 import type { DiskChange, DiskComparison } from '@dock/host-protocol'
 import * as z from 'zod'
-import type { Place } from '../docks/host-resources.ts'
 import { decodeName } from './debugfs-process.ts'
 import type { DebugfsSession } from './debugfs-session.ts'
 import { type RawEntry, readFolderPage, withDebugfs } from './disk-folder.ts'
@@ -15,6 +14,7 @@ import {
   readInodeBytes,
   readRuns,
 } from './file-blocks.ts'
+import type { Place } from './pool.ts'
 
 /** Names that are in memory of each folder on the way down. */
 const namesAtOnce = 2_000

@@ -1,10 +1,10 @@
 /** Lists one folder of a capture page by page, however many names it has. */
 import { type FileHandle, open } from 'node:fs/promises'
 import type { DiskEntry, DiskFolder } from '@dock/host-protocol'
-import { NotInPool } from '../docks/host-resources.ts'
 import { captureReaders } from './capture-reader.ts'
 import { decodeName, encodePath } from './debugfs-process.ts'
 import { type DebugfsSession, openDebugfsSession } from './debugfs-session.ts'
+import { NotInPool } from './pool.ts'
 
 const pathLengthMax = 4096
 

@@ -1,9 +1,16 @@
 /** Chooses the disk system of this machine. */
-import type { Logger } from '@dock/foundation'
-import { withDiskSteps } from '../fault-points.ts'
+import { type Logger, withFaultSteps } from '@dock/foundation'
 import { commandDiskSystem } from './command-disk-system.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { openNativeDiskSystem } from './native-disk-system.ts'
+
+/** Adds fault points to the system calls on disks. */
+const withDiskSteps = (system: DiskSystem): DiskSystem =>
+  withFaultSteps(
+    system,
+    ['snapshot', 'createSubvolume', 'destroySubvolume', 'sync', 'freeze', 'thaw', 'mount', 'unmount'],
+    (method) => `disk:${method}`,
+  )
 
 /** Uses system calls if the library loads. Otherwise logs a warning and uses commands. */
 export async function openDiskSystem(logger: Logger): Promise<DiskSystem> {

@@ -1,7 +1,7 @@
 /** How much space of the disk pool is free, and how much must stay free. */
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { PoolRoom } from '../docks/host-resources.ts'
+import type { PoolRoom } from './pool.ts'
 import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
 import { poolFile } from './prepare-pool.ts'
 import { isReadOnly } from './read-only-pool.ts'

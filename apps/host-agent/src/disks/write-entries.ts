@@ -4,7 +4,7 @@
  */
 import { constants, type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { Entry } from '../docks/host-resources.ts'
+import type { Entry } from './pool.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 

@@ -2,13 +2,15 @@
  * State that the commands of one Dock share: its record and its live sandbox. Invariant: a Dock never has two live
  * sandboxes. Only {@link DockState.adopt} sets the live sandbox, and it throws if there already is one.
  */
-import type { Clock, Logger } from '@dock/foundation'
+import type { Clock, Emitter, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type { DiskPool } from '../disks/pool.ts'
 import type { Freezer } from '../freezing/freezer.ts'
 import type { GitDoors } from '../git-door/git-doors.ts'
 import type { KeptProcesses } from '../kept-processes/kept-process.ts'
 import type { KeptRecords } from '../kept-processes/kept-record.ts'
 import type { ProcessKeeper } from '../kept-processes/process-keeper.ts'
+import type { Networks } from '../network/networks.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenProcesses } from '../processes/open-processes.ts'
 import { AgentRefusal } from './agent-refusal.ts'
@@ -16,8 +18,6 @@ import type { BootQueue } from './boot-queue.ts'
 import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords, UnreadableRecord } from './dock-record.ts'
-import type { Emitter } from './emitter.ts'
-import type { DiskPool, Networks } from './host-resources.ts'
 import type { Unpacking } from './unpack-in-dock.ts'
 
 /** A sandbox left the warm pool because it was claimed, or because it ended. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NoSpace } from './host-resources.ts'
+import { NoSpace } from '../disks/pool.ts'
 
 const nothing = { sandboxes: [], networks: [], disks: [], attached: [] }
 let host: Awaited<ReturnType<typeof createMemoryHost>>

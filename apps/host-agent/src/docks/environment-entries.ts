@@ -1,7 +1,7 @@
 /** The files and folders that an Environment adds to a new Dock. Each folder comes before the files in it. */
 import { posix } from 'node:path'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
-import type { Entry } from './host-resources.ts'
+import type { Entry } from '../disks/pool.ts'
 import { dockUser } from './login-shell.ts'
 import { variablesFile, variablesFolder, variablesPath } from './variables.ts'
 

@@ -4,13 +4,13 @@
  */
 import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
 import type { SandboxHandle } from '@dock/runtime'
+import { requireRoom } from '../disks/pool.ts'
 import { removeAllKept } from '../kept-processes/kept-processes.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
 import { endUnreadable } from './end-unreadable.ts'
-import { requireRoom } from './host-resources.ts'
 import { shutDownProcesses } from './shut-down-processes.ts'
 
 /** Ends the sandbox gracefully and removes the network. The disk is detached and kept. */

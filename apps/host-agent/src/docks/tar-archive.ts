@@ -1,5 +1,5 @@
 /** Writes tar archives: the POSIX ustar format, with GNU entries for names of more than 100 bytes. */
-import type { Entry } from './host-resources.ts'
+import type { Entry } from '../disks/pool.ts'
 
 const blockBytes = 512
 const nameBytesMax = 100

@@ -4,7 +4,7 @@
  * again.
  */
 import type { Clock, Logger } from '@dock/foundation'
-import type { DiskPool } from '../docks/host-resources.ts'
+import type { DiskPool } from '../disks/pool.ts'
 import type { Freezer } from './freezer.ts'
 
 const lookMs = 50

@@ -1,7 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NoSpace } from '../docks/host-resources.ts'
+import { NoSpace } from '../disks/pool.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 let dockId: string

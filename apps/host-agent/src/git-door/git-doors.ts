@@ -1,7 +1,7 @@
 /** The git doors of this host: one for each Dock with repositories, closed before the Dock's address is released. */
 import type { Socket } from 'node:net'
 import type { Clock, Logger } from '@dock/foundation'
-import type { Networks } from '../docks/host-resources.ts'
+import type { Networks } from '../network/networks.ts'
 import { type GitDoor, openGitDoor } from './git-door.ts'
 
 export type OpenDoor = (options: Parameters<typeof openGitDoor>[0]) => Promise<GitDoor>

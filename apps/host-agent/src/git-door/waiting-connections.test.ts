@@ -1,9 +1,10 @@
 /** Connections that the control plane has not taken yet: the limit for all, and the share of each Dock. */
+
 import { Socket } from 'node:net'
+import { Emitter } from '@dock/foundation'
 import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { expect, it } from 'vitest'
 import type { DockEvents } from '../docks/dock-events.ts'
-import { Emitter } from '../docks/emitter.ts'
 import { WaitingConnections } from './waiting-connections.ts'
 
 it('keeps a few connections of each Dock, however many of other Docks wait', async () => {

@@ -1,8 +1,10 @@
 /** Git connections of Docks that wait for the control plane: it learns of them by an event and takes them by CONNECT. */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { Clock } from '@dock/foundation'
-import type { DockEvents } from '../docks/dock-events.ts'
+import type { Clock, Emitter } from '@dock/foundation'
+import type { GitConnected } from '@dock/host-protocol'
+
+type Events = Pick<Emitter<GitConnected>, 'emit'>
 
 const waitMs = 30_000
 /** Limit for all waiting connections together. A Dock may always have `ownOfDock` waiting, whatever others do. */
@@ -10,11 +12,11 @@ const waitingMax = 1_000
 const ownOfDock = 4
 
 export class WaitingConnections {
-  readonly #events: DockEvents
+  readonly #events: Events
   readonly #clock: Clock
   readonly #waiting = new Map<string, { dockId: string; take: () => Socket }>()
 
-  constructor({ events, clock }: { events: DockEvents; clock: Clock }) {
+  constructor({ events, clock }: { events: Events; clock: Clock }) {
     this.#events = events
     this.#clock = clock
   }

@@ -2,7 +2,6 @@
 import type { agentError, ConnectHandler } from '@dock/host-protocol'
 import { Hono } from 'hono'
 import type * as z from 'zod'
-import { toAgentRefusal } from '../docks/agent-refusal.ts'
 import { bindCalls, type Handlers } from './bind-calls.ts'
 import { bindConnections } from './bind-connections.ts'
 import { captureHandlers } from './capture-handlers.ts'
@@ -13,6 +12,7 @@ import type { HostView } from './host-view.ts'
 import { imageHandlers } from './image-handlers.ts'
 import { keptProcessHandlers } from './kept-process-handlers.ts'
 import { refusalStatus } from './refusal-status.ts'
+import { toAgentRefusal } from './to-agent-refusal.ts'
 
 /** Creates the agent's HTTP application, and the handler of connections. */
 export function createAgentApp(view: HostView): { app: Hono; connect: ConnectHandler } {

@@ -7,10 +7,11 @@ import {
   type Route,
   routes,
 } from '@dock/host-protocol'
-import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { Handlers } from './bind-calls.ts'
 import { parse, parseJson, targetReader } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
+import { toAgentRefusal } from './to-agent-refusal.ts'
 
 type Serve = (connection: IncomingConnection, parameters: Record<string, string>) => Promise<void>
 

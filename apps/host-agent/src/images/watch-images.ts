@@ -1,7 +1,6 @@
 /** Notices when this host's images change: one arrived from another host, or script/image replaced one beside the agent. */
-import type { Clock, Logger } from '@dock/foundation'
-import type { Emitter } from '../docks/emitter.ts'
-import type { DiskPool } from '../docks/host-resources.ts'
+import type { Clock, Emitter, Logger } from '@dock/foundation'
+import type { DiskPool } from '../disks/pool.ts'
 
 const periodMs = 2_000
 

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import { rawDatagram } from '@dock/testkit/src/raw-datagram.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DockNetwork, Networks } from '../docks/host-resources.ts'
 import { createNetworks, instanceTag } from './create-networks.ts'
 import { filterRules } from './filter-rules.ts'
 import { guardRules } from './guard-rules.ts'
 import { readHostRoutes } from './host-routes.ts'
 import { parseCidr, parseCidrList } from './ipv4.ts'
+import type { DockNetwork, Networks } from './networks.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'

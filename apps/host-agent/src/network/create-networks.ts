@@ -4,10 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { isUuid, type Logger, runCommand, tryCommand, writeFileDurably } from '@dock/foundation'
+import { createSerial, isUuid, type Logger, runCommand, tryCommand, writeFileDurably } from '@dock/foundation'
 import * as z from 'zod'
-import { createSerial } from '../disks/serial.ts'
-import type { DockNetwork, Networks } from '../docks/host-resources.ts'
 import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.ts'
 import { enableForwarding } from './enable-forwarding.ts'
 import { defaultNetworkLimits, filterRules, interfaceFamily, type NetworkLimits } from './filter-rules.ts'
@@ -16,6 +14,7 @@ import { readHostRoutes, readOwnSubnet } from './host-routes.ts'
 import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
 import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
+import type { DockNetwork, Networks } from './networks.ts'
 
 export type NetworksOptions = {
   /** Distinguishes this agent from others on the machine, for example the path of its host folder. */

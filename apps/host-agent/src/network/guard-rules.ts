@@ -4,8 +4,7 @@
  * a missing or changed table is rewritten immediately.
  */
 import { spawn } from 'node:child_process'
-import { type Logger, runCommand, tryCommand } from '@dock/foundation'
-import { createSerial } from '../disks/serial.ts'
+import { createSerial, type Logger, runCommand, tryCommand } from '@dock/foundation'
 import { countingSets, rangeSets, type TableRules } from './filter-rules.ts'
 
 const restartMs = 1_000

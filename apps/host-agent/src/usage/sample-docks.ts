@@ -3,9 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock, Logger } from '@dock/foundation'
 import type { UsageSample } from '@dock/host-protocol'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
+import type { DiskPool } from '../disks/pool.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { RunningDock } from '../docks/dock-state.ts'
-import type { DiskPool, Networks } from '../docks/host-resources.ts'
+import type { Networks } from '../network/networks.ts'
 
 const periodMs = 10_000
 const mebibyte = 2 ** 20

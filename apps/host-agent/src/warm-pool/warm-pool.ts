@@ -3,15 +3,14 @@
  * only needs a thaw. The pool uses spare resources: it fills while no Dock boots, and shrinks when memory or disk space is
  * scarce. The record of each sandbox says that it is unclaimed, so the next agent continues with it.
  */
-import { type Clock, type Logger, newUuid, readableName } from '@dock/foundation'
+import { type Clock, type Emitter, type Logger, newUuid, readableName } from '@dock/foundation'
 import type { WarmSandbox } from '@dock/host-protocol'
+import type { DiskPool, PoolRoom } from '../disks/pool.ts'
 import type { WarmPoolKind } from '../docks/boot-for-warm-pool.ts'
 import type { BootQueue } from '../docks/boot-queue.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { WarmPoolLoss } from '../docks/dock-state.ts'
 import type { Docks } from '../docks/docks.ts'
-import type { Emitter } from '../docks/emitter.ts'
-import type { DiskPool, PoolRoom } from '../docks/host-resources.ts'
 import { Pause } from './pause.ts'
 
 const bootsAtOnceMax = 2

@@ -1,7 +1,7 @@
 /** An in-memory disk pool for tests. It tracks which disks and captures exist. Calls can be made to fail or hang. */
 import { Readable } from 'node:stream'
 import { NotRegularFile } from '@dock/host-agent/src/disks/capture-reader.ts'
-import { type DiskPool, NotInPool, requireRoom } from '@dock/host-agent/src/docks/host-resources.ts'
+import { type DiskPool, NotInPool, requireRoom } from '@dock/host-agent/src/disks/pool.ts'
 import { fakeDelay } from '../fake-delay.ts'
 
 export type MemoryDiskPool = DiskPool & {

@@ -1,5 +1,5 @@
 /** In-memory networks for tests. */
-import type { DockNetwork, Networks } from '@dock/host-agent/src/docks/host-resources.ts'
+import type { DockNetwork, Networks } from '@dock/host-agent/src/network/networks.ts'
 
 export type MemoryNetworks = Networks & {
   /** Makes the next call of this name throw the error. */

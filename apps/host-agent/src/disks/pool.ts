@@ -1,11 +1,11 @@
 /**
- * The interfaces of the host's disk pool and networks. All operations are idempotent: a call that a crash interrupted is
+ * The interface of the host's disk pool. All operations are idempotent: a call that a crash interrupted is
  * repeated, and removing something that does not exist succeeds.
  */
 import type { Readable } from 'node:stream'
 import type { DiskComparison, DiskFolder } from '@dock/host-protocol'
-import type { FillDisk } from '../disks/write-new-disk.ts'
 import type { ArrivingImage } from '../images/receive-image.ts'
+import type { FillDisk } from './write-new-disk.ts'
 
 /**
  * Where a comparison of two captures goes on: after the entry with this path, or with `block` within that file. Names are
@@ -107,26 +107,4 @@ export type DiskPool = {
   restoreCapture(captureId: string, diskBytes: number, fill: FillDisk): Promise<{ sizeBytes: number }>
   /** At the agent's start: mounts the pool if necessary, thaws every disk, removes incomplete disks. */
   recover(): Promise<void>
-}
-
-/** A Dock's network namespace, with its addresses and routes. */
-export type DockNetwork = { netnsPath: string; ip: string; gateway: string; nameserver: string }
-
-/** The networks of this host's Docks. */
-export type Networks = {
-  /** Sets up what all Docks share: forwarding, filter rules, the name forwarder. */
-  setUp(): Promise<void>
-  /** Creates the Dock's network. If it already exists, returns it. */
-  create(dockId: string): Promise<DockNetwork>
-  destroy(dockId: string): Promise<void>
-  /** Restores the addresses and routes that a sandbox took over when it started. */
-  restore(dockId: string): Promise<DockNetwork>
-  /** Returns the Dock's network, or null if it has none. */
-  find(dockId: string): DockNetwork | null
-  /** Returns the bytes that the Dock received and sent since its network was created. */
-  traffic(dockId: string): Promise<{ rxBytes: number; txBytes: number }>
-  /** Returns the ids of all Docks that have a network. */
-  list(): Promise<string[]>
-  /** Removes what {@link Networks.setUp} made. The networks of all Docks must have been destroyed. */
-  tearDown(): Promise<void>
 }
