@@ -9,8 +9,8 @@ import { createFakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { createAgent } from '../../apps/host-agent/src/agent.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
 import { withFaultPoints } from '../../apps/host-agent/src/fault-points.ts'
-import { createCredentialFile } from '../../apps/host-agent/src/link/credential-file.ts'
-import { keepLinked } from '../../apps/host-agent/src/link/keep-linked.ts'
+import { createCredentialFile } from '../../apps/host-agent/src/server/link/credential-file.ts'
+import { keepLinked } from '../../apps/host-agent/src/server/link/keep-linked.ts'
 
 const setting = (name: string): string => {
   const value = process.env[name]

@@ -1,7 +1,7 @@
 /** Restores copies to a scratch disk and compares them with their captures, chunk by chunk. */
 import { newCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
-import { defaultCopyPace, nameChunks } from '../../apps/host-agent/src/copies/copy-capture.ts'
+import { defaultCopyPace, nameChunks } from '../../apps/host-agent/src/disks/copies/copy-capture.ts'
 import type { StorageWorld } from './storage-world.ts'
 
 const keys = newCopyKeys()

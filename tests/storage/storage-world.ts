@@ -23,7 +23,7 @@ import { restoreCopy } from '../../apps/control-plane/src/modules/storage/copies
 import { openObjectStore } from '../../apps/control-plane/src/object-store/index.ts'
 import { sealedColumns } from '../../apps/control-plane/src/sealed-columns.ts'
 import { createSealer, ensureKeyRing } from '../../apps/control-plane/src/sealing/index.ts'
-import { fillDisk } from '../../apps/host-agent/src/copies/restore-capture.ts'
+import { fillDisk } from '../../apps/host-agent/src/disks/copies/restore-capture.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
 import type { DiskPool } from '../../apps/host-agent/src/disks/pool.ts'
 import { preparePool } from '../../apps/host-agent/src/disks/prepare-pool.ts'

@@ -3,7 +3,7 @@ import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { warmPoolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
-import type { CopyPace } from './copies/copy-capture.ts'
+import type { CopyPace } from './disks/copies/copy-capture.ts'
 import { defaultNetworkLimits, type NetworkLimits } from './network/filter-rules.ts'
 
 /** Memory reserved for the control plane, the agent and PostgreSQL: 1/8 of the machine, between 768 MiB and 8 GiB. */

@@ -5,10 +5,10 @@ import { createGvisorDriver, readGvisorSettings } from '@dock/runtime-gvisor'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
+import { forbidRcuExpedited, withRcuExpeditedIn } from './disks/rcu-expedited.ts'
 import { withFaultPoints } from './fault-points.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
-import { forbidRcuExpedited, withRcuExpeditedIn } from './rcu-expedited.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
   const { hostFolder, runFolder } = settings

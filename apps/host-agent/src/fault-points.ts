@@ -3,8 +3,8 @@
  * make the process stop or the call fail. Without `DOCK_FAULTS` these functions return their argument unchanged.
  */
 import { faultsArmed, withFaultSteps } from '@dock/foundation'
-import type { DockRecords } from './docks/dock-record.ts'
-import type { DockParts } from './docks/dock-state.ts'
+import type { DockRecords } from './sandboxes/dock-record.ts'
+import type { DockParts } from './sandboxes/dock-state.ts'
 
 /** Adds fault points to the runtime driver, the disk pool and the networks. */
 export function withFaultPoints<Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(

@@ -11,9 +11,9 @@ import { HostUnreachable } from '@dock/host-protocol'
 import { readAgentSettings } from './agent-settings.ts'
 import { awaitOrders } from './await-orders.ts'
 import { composeAgent } from './composition.ts'
-import { AgentRefusal } from './docks/agent-refusal.ts'
-import { createCredentialFile } from './link/credential-file.ts'
-import { keepLinked } from './link/keep-linked.ts'
+import { AgentRefusal } from './sandboxes/agent-refusal.ts'
+import { createCredentialFile } from './server/link/credential-file.ts'
+import { keepLinked } from './server/link/keep-linked.ts'
 
 const unusableExitCode = 78
 const logger = createLogger('host-agent')

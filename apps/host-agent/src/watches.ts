@@ -1,13 +1,13 @@
 /** The agent's background work: the pool guard, freezing idle Docks, usage samples, the warm pool, changes of images. */
 import { Emitter } from '@dock/foundation'
-import type { DockParts } from './docks/dock-state.ts'
 import type { Docks } from './docks/docks.ts'
-import { watchIdle } from './freezing/watch-idle.ts'
-import { watchPoolRoom } from './freezing/watch-pool-room.ts'
+import { WarmPool } from './docks/warm-pool/warm-pool.ts'
 import { readMemory } from './host-facts.ts'
-import { watchImages } from './images/watch-images.ts'
-import { sampleDocks } from './usage/sample-docks.ts'
-import { WarmPool } from './warm-pool/warm-pool.ts'
+import type { DockParts } from './sandboxes/dock-state.ts'
+import { sampleDocks } from './watches/sample-docks.ts'
+import { watchIdle } from './watches/watch-idle.ts'
+import { watchImages } from './watches/watch-images.ts'
+import { watchPoolRoom } from './watches/watch-pool-room.ts'
 
 /** Creates the watches without starting them. */
 export function createWatches(

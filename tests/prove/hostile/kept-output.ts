@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
-import { ProcessKeeper } from '../../../apps/host-agent/src/kept-processes/process-keeper.ts'
+import { ProcessKeeper } from '../../../apps/host-agent/src/sandboxes/kept-processes/process-keeper.ts'
 import { untilTrue } from './attackers.ts'
 import type { Report } from './report.ts'
 

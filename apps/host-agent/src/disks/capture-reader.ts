@@ -5,7 +5,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
-import { confinementFailed } from '../confinement/launcher.ts'
+import { confinementFailed } from './confinement/launcher.ts'
 import { deadlineMs, encodePath, startDebugfs } from './debugfs-process.ts'
 import { NotInPool } from './pool.ts'
 import { ReaderQueue } from './reader-queue.ts'

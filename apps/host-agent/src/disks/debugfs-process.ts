@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
-import { confinementFailed } from '../confinement/launcher.ts'
-import { confinedFile, spawnConfined } from '../confinement/spawn-confined.ts'
+import { confinementFailed } from './confinement/launcher.ts'
+import { confinedFile, spawnConfined } from './confinement/spawn-confined.ts'
 
 /** How long debugfs may take for the next piece of output. */
 export const deadlineMs = 60_000

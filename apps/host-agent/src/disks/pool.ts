@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { DiskComparison, DiskFolder } from '@dock/host-protocol'
-import type { ArrivingImage } from '../images/receive-image.ts'
+import type { ArrivingImage } from './images/receive-image.ts'
 import type { FillDisk } from './write-new-disk.ts'
 
 /**

@@ -3,7 +3,7 @@
  * descriptor, because it sees no folder that contains the disk.
  */
 import { open } from 'node:fs/promises'
-import { confinedFile, spawnConfined } from '../confinement/spawn-confined.ts'
+import { confinedFile, spawnConfined } from './confinement/spawn-confined.ts'
 
 /** The path of the disk inside the program. */
 export const diskPath: string = confinedFile

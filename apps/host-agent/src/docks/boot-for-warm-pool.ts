@@ -1,9 +1,9 @@
 /** Boots a sandbox for the warm pool, warms up its login shell, and freezes it. */
 import type { KeepWarmPool } from '@dock/host-protocol'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { dockUser, loginShell } from '../sandboxes/login-shell.ts'
+import { beginUnpacking } from '../sandboxes/unpack-in-dock.ts'
 import { bootDock } from './boot-dock.ts'
-import type { DockState } from './dock-state.ts'
-import { dockUser, loginShell } from './login-shell.ts'
-import { beginUnpacking } from './unpack-in-dock.ts'
 
 export type WarmPoolKind = NonNullable<KeepWarmPool['kind']>
 

@@ -1,8 +1,8 @@
 /** Captures a running Dock without stopping it. */
 import type { CaptureDock, Captured } from '@dock/host-protocol'
-import { AgentRefusal } from './agent-refusal.ts'
-import { createNote } from './capture-notes.ts'
-import type { DockState } from './dock-state.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import { createNote } from '../sandboxes/capture-notes.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
 import { settleAll } from './settle-all.ts'
 
 /** Captures the disk, attached or not, and writes a note of its owner. On return both are on stable storage. */

@@ -3,13 +3,13 @@
  * Before anything of the Dock enters the sandbox, the record is saved so that the sandbox can never return to the warm pool.
  */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
-import { type BootSpec, bootSpecOf } from './dock-record.ts'
-import type { DockState } from './dock-state.ts'
+import { type BootSpec, bootSpecOf } from '../sandboxes/dock-record.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { tarArchive } from '../sandboxes/tar-archive.ts'
+import { beginUnpacking } from '../sandboxes/unpack-in-dock.ts'
 import { secretFileEntries, variableEntries } from './environment-entries.ts'
 import { renameDock } from './rename-dock.ts'
 import { settleAll } from './settle-all.ts'
-import { tarArchive } from './tar-archive.ts'
-import { beginUnpacking } from './unpack-in-dock.ts'
 
 const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.cpus === wanted.cpus &&

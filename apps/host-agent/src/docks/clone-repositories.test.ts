@@ -10,9 +10,9 @@ import type { ClonedRepositories, Repository } from '@dock/host-protocol'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { serveGit } from '@dock/testkit/src/github/git-http-backend.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openGitDoor } from '../git-door/git-door.ts'
+import { openGitDoor } from '../network/git-door/git-door.ts'
+import { dockUser } from '../sandboxes/login-shell.ts'
 import { cloneRepositories } from './clone-repositories.ts'
-import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
 
 const exec = promisify(execFile)

@@ -5,10 +5,10 @@
  */
 import type { ClonedRepositories, CloneRepositories, Repository } from '@dock/host-protocol'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
-import { AgentRefusal } from './agent-refusal.ts'
-import type { DockState } from './dock-state.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { dockUser, loginShell } from '../sandboxes/login-shell.ts'
 import { writeGitConfig } from './git-config.ts'
-import { dockUser, loginShell } from './login-shell.ts'
 
 const clonesAtOnce = 3
 const outputBytesMax = 16 * 1024

@@ -3,7 +3,7 @@
  * is refused with `busy`. A destroy, or a command of a newer generation, waits. Cleanup that a command defers until after
  * its response still counts as part of the command.
  */
-import { AgentRefusal } from './agent-refusal.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 
 export type CommandKind = 'start' | 'stop' | 'capture' | 'destroy'
 export type Command = { kind: CommandKind; operationId: string; generation: number }

@@ -1,8 +1,8 @@
 /** Destroys a Dock: removes sandbox, network and disk in any state. The record stays as a fence against late commands. */
 import type { DestroyDock } from '@dock/host-protocol'
-import { removeAllKept } from '../kept-processes/kept-processes.ts'
-import { AgentRefusal } from './agent-refusal.ts'
-import type { DockState } from './dock-state.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { removeAllKept } from '../sandboxes/kept-processes/kept-processes.ts'
 import { endUnreadable } from './end-unreadable.ts'
 
 /** True if the disk here was used by an earlier boot, so that the boot of `generation` did not make it. */

@@ -4,26 +4,26 @@
  */
 import type { Socket } from 'node:net'
 import type * as protocol from '@dock/host-protocol'
-import { loadKept } from '../kept-processes/adopt-kept.ts'
-import { createKeptCommands, type KeptCommands } from '../kept-processes/kept-commands.ts'
-import { connectPort } from '../ports/connect-port.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import type { DockRecord, UnreadableRecord } from '../sandboxes/dock-record.ts'
+import { type DockParts, DockState, type RunningDock, type SandboxUse } from '../sandboxes/dock-state.ts'
+import { execInDock } from '../sandboxes/exec-in-dock.ts'
+import { loadKept } from '../sandboxes/kept-processes/adopt-kept.ts'
+import { createKeptCommands, type KeptCommands } from '../sandboxes/kept-processes/kept-commands.ts'
+import { connectPort } from '../sandboxes/ports/connect-port.ts'
 import {
   type DockProcess,
   openProcess,
   type ProcessOptions,
   resizeProcess,
   signalProcess,
-} from '../processes/open-process.ts'
-import { AgentRefusal } from './agent-refusal.ts'
+} from '../sandboxes/processes/open-process.ts'
 import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
 import { captureDock } from './capture-dock.ts'
 import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
-import type { DockRecord, UnreadableRecord } from './dock-record.ts'
-import { type DockParts, DockState, type RunningDock, type SandboxUse } from './dock-state.ts'
 import { endUnreadable } from './end-unreadable.ts'
-import { execInDock } from './exec-in-dock.ts'
 import { furnishDock } from './furnish-dock.ts'
 import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'

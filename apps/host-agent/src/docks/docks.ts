@@ -4,11 +4,11 @@
  */
 import { isUuid } from '@dock/foundation'
 import type { RuntimeReport, WarmSandbox } from '@dock/host-protocol'
-import { AgentRefusal } from './agent-refusal.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import type { DockRecord, DockRecords, UnreadableRecord } from '../sandboxes/dock-record.ts'
+import type { DockParts, DockState, RunningDock } from '../sandboxes/dock-state.ts'
 import type { WarmPoolKind } from './boot-for-warm-pool.ts'
 import { Dock } from './dock.ts'
-import type { DockRecord, DockRecords, UnreadableRecord } from './dock-record.ts'
-import type { DockParts, DockState, RunningDock } from './dock-state.ts'
 
 /** Fences: late commands of a Dock that is gone are refused for this long, for at most this many Docks. */
 const fenceLifeMs = 24 * 3_600_000

@@ -4,8 +4,8 @@
  * Background processes, kept processes and a setup script (which is rejoined) go on.
  */
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
-import { keptMarks } from '../kept-processes/adopt-kept.ts'
-import type { DockState } from './dock-state.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { keptMarks } from '../sandboxes/kept-processes/adopt-kept.ts'
 
 const retryMs = 5_000
 

@@ -1,5 +1,5 @@
 /** Ends what runs of a Dock whose record cannot be read. No handle of it is known, so the driver is asked for it. */
-import type { DockState } from './dock-state.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
 
 /** On return no sandbox and no network of the Dock is left; its disk is detached and stays. Repeating it is harmless. */
 export async function endUnreadable(dock: DockState): Promise<void> {

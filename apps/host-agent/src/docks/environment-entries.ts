@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { Entry } from '../disks/pool.ts'
-import { dockUser } from './login-shell.ts'
+import { dockUser } from '../sandboxes/login-shell.ts'
 import { variablesFile, variablesFolder, variablesPath } from './variables.ts'
 
 const { home, uid, gid } = dockUser

@@ -2,7 +2,7 @@
 import { faultPoint } from '@dock/foundation'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import { dockUser } from './login-shell.ts'
+import { dockUser } from '../sandboxes/login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
 import { settleAll } from './settle-all.ts'
 import { takeVariables, variablesFile, variablesFolder } from './variables.ts'

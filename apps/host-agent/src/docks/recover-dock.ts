@@ -1,9 +1,9 @@
 /** Recovers one Dock at the agent's start: adopts a sandbox that still runs, and undoes an incomplete start. */
 import { waitAtMost } from '@dock/foundation'
-import { adoptKept } from '../kept-processes/adopt-kept.ts'
-import { removeAllKept } from '../kept-processes/kept-processes.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { adoptKept } from '../sandboxes/kept-processes/adopt-kept.ts'
+import { removeAllKept } from '../sandboxes/kept-processes/kept-processes.ts'
 import { discardWarmSandbox } from './boot-for-warm-pool.ts'
-import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
 import { UndoStack } from './undo-stack.ts'
 

@@ -20,11 +20,11 @@ import type { SecretFiles } from '@dock/host-protocol'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeEntries } from '../disks/write-entries.ts'
+import { dockUser } from '../sandboxes/login-shell.ts'
+import { tarArchive } from '../sandboxes/tar-archive.ts'
+import { beginUnpacking } from '../sandboxes/unpack-in-dock.ts'
 import { secretFileEntries } from './environment-entries.ts'
-import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
-import { tarArchive } from './tar-archive.ts'
-import { beginUnpacking } from './unpack-in-dock.ts'
 
 let disk: string
 let home: string

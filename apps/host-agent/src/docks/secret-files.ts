@@ -4,7 +4,7 @@
  */
 import type { SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import { dockUser, userEnvironment } from './login-shell.ts'
+import { dockUser, userEnvironment } from '../sandboxes/login-shell.ts'
 
 const timeoutMs = 30_000
 

@@ -5,10 +5,10 @@
 import { waitAtMost } from '@dock/foundation'
 import type { SetupDock, SetupOutcome } from '@dock/host-protocol'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
-import { AgentRefusal } from './agent-refusal.ts'
-import type { DockRecord } from './dock-record.ts'
-import type { DockState } from './dock-state.ts'
-import { dockUser, loginShell } from './login-shell.ts'
+import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
+import type { DockRecord } from '../sandboxes/dock-record.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
+import { dockUser, loginShell } from '../sandboxes/login-shell.ts'
 
 type BegunSetup = NonNullable<DockRecord['setup']>
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxHandle } from '@dock/runtime'
-import type { DockState } from './dock-state.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
 
 /** How long processes may take to end after SIGTERM. */
 const graceMs = 1_000

@@ -1,9 +1,9 @@
 /** Starts a Dock: claims its sandbox from the warm pool if there is one, otherwise boots it through the boot queue. */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { NoSpace } from '../disks/pool.ts'
+import type { DockState } from '../sandboxes/dock-state.ts'
 import { bootDock } from './boot-dock.ts'
 import { claimWarmSandbox } from './claim-warm-sandbox.ts'
-import type { DockState } from './dock-state.ts'
 
 const refuseWhileFull = ({ parts }: DockState): void => {
   if (parts.freezer.isGuarding)
