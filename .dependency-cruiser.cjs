@@ -1,6 +1,8 @@
 /** The import rules of docs/architecture.md: one direction, no circles. Run by script/test. */
 const ours = '^(packages|apps|tests|bench)/'
 const app = '^apps/control-plane/src'
+const agent = '^apps/host-agent/src'
+const packages = '^packages/'
 const tests = '\\.test\\.ts$'
 
 /** What a folder of ours may import of ours, besides itself; tests may also use the testkit. */
@@ -56,6 +58,13 @@ module.exports = {
       copyFormat,
       foundation,
     ]),
+    only('agent-disks', `${agent}/disks/`, [packages]),
+    only('agent-network', `${agent}/network/`, [packages]),
+    only('agent-process-keeper', `${agent}/process-keeper/`, [packages]),
+    only('agent-sandboxes', `${agent}/sandboxes/`, [packages, `${agent}/(disks|network|process-keeper)/`]),
+    only('agent-docks', `${agent}/docks/`, [packages, `${agent}/(disks|network|sandboxes)/`]),
+    only('agent-watches', `${agent}/watches/`, [packages, `${agent}/(disks|network|sandboxes)/`]),
+    only('agent-server', `${agent}/server/`, [packages, `${agent}/(disks|network|sandboxes|docks)/`]),
     only('docs', '^apps/docs/', [contract]),
     only('clients', '^apps/(dashboard|cli)/', [sdk, mcp]),
     only('control-plane', '^apps/control-plane/', [
