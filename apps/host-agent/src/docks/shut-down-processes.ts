@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxHandle } from '@dock/runtime'
 import type { DockState } from '../sandboxes/dock-state.ts'
+import { hangUpTerminals } from '../sandboxes/processes/open-process.ts'
 
 /** How long processes may take to end after SIGTERM. */
 const graceMs = 1_000
@@ -21,6 +22,7 @@ const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], ti
 
 /** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
+  hangUpTerminals(dock)
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
     const processes = await dock.parts.driver.processes(handle)
