@@ -5,8 +5,7 @@ import { routes } from './routes.ts'
 
 const all = Object.entries(errorCodes)
 
-test('lists the 88 codes of the specification, each with a failure status and full sentences', () => {
-  expect(all).toHaveLength(88)
+test('every code has a failure status and full sentences', () => {
   for (const [code, { status, message }] of all) {
     expect(code).toMatch(/^[a-z0-9_]+$/)
     expect(status).toBeGreaterThanOrEqual(400)

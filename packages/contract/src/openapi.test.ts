@@ -31,7 +31,6 @@ test('lists every route once, under its method and path', () => {
   expect(listed.toSorted()).toEqual(
     all.map(([, route]) => `${route.method.toLowerCase()} ${openApiPath(route.path)}`).toSorted(),
   )
-  expect(listed).toHaveLength(183)
   expect(document.openapi).toBe('3.1.0')
   expect(document.paths['/v1/environments/{ref}/secrets:reveal'].post.operationId).toBe(
     'revealEnvironmentSecrets',

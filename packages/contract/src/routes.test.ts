@@ -8,9 +8,9 @@ const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const create = (body: object) => routes.createDock.body.safeParse({ workspaceId: id, ...body })
 const exec = (body: object) => routes.execInDock.body.safeParse({ command: 'true', ...body }).success
 
-test('there are 183 distinct routes, all under /v1 but those of the dashboard', () => {
+test('every route is distinct, and all are under /v1 but those of the dashboard', () => {
   const all = (Object.values(routes) as Route[]).map((route) => `${route.method} ${route.path}`)
-  expect(new Set(all).size).toBe(183)
+  expect(all.filter((route, at) => all.indexOf(route) !== at)).toEqual([])
   expect(all.filter((route) => !/ \/(v1|api\/live$|api\/dashboard)/.test(route))).toEqual([])
 })
 
@@ -38,7 +38,7 @@ test('every scope names a field of its route, and the route lists the code for n
   const scoped = (Object.entries(routes) as [string, Route][]).filter(([, route]) =>
     accessTerms(route.access),
   )
-  expect(scoped.length).toBeGreaterThan(60)
+  expect(scoped).not.toHaveLength(0)
   for (const [name, route] of scoped) {
     const { place, outsider } = accessTerms(route.access)!
     const [part, key] = place.split('.') as ['params' | 'query' | 'body', string]
