@@ -1,4 +1,4 @@
-/** Kills script/rotate-keys before and after each committed change, while a server reads and writes secrets. */
+/** Kills script/admin rotate-keys before and after each committed change, while a server reads and writes secrets. */
 import { join } from 'node:path'
 import { newUuid, systemClock, tryCommand } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
@@ -14,7 +14,7 @@ import {
 } from '../../apps/control-plane/src/sealing/index.ts'
 import { createFaultFolder, type FaultFolder } from './fault-folder.ts'
 
-const program = join(import.meta.dirname, '../../apps/control-plane/src/rotate-keys.ts')
+const program = join(import.meta.dirname, '../../apps/control-plane/src/operate/main.ts')
 const providers = ['anthropic', 'openai', 'openrouter'] as const
 const entry = newRingEntry()
 const organizationId = newUuid()
@@ -78,7 +78,7 @@ const expectAllReadable = async (): Promise<void> => {
 }
 
 const rotate = () =>
-  tryCommand(process.execPath, [program], {
+  tryCommand(process.execPath, [program, 'rotate-keys'], {
     env: {
       PATH: process.env.PATH,
       // The program loads much of the control plane, and every pass starts it.

@@ -262,7 +262,7 @@ it('resumes an archived Dock for a shell in a terminal, and for nothing else', a
   expect(shell.code).toBe(5)
 })
 
-it('shows new host keys after script/rotate-ssh-host-keys, and former ones no more', async () => {
+it('shows new host keys after script/admin rotate-ssh-host-keys, and former ones no more', async () => {
   const keysOf = async (): Promise<string[]> => {
     const { ssh: at } = await server.client.call('readConfig', {})
     const scan = await client.run('bash', [
@@ -272,8 +272,8 @@ it('shows new host keys after script/rotate-ssh-host-keys, and former ones no mo
     return [...scan.stdout.matchAll(/SHA256:\S+/g)].map(([fingerprint]) => fingerprint).sort()
   }
   const before = await keysOf()
-  const script = new URL('../../script/rotate-ssh-host-keys', import.meta.url).pathname
-  const rotated = await promisify(execFile)(script, [], {
+  const script = new URL('../../script/admin', import.meta.url).pathname
+  const rotated = await promisify(execFile)(script, ['rotate-ssh-host-keys'], {
     env: { PATH: process.env.PATH, HOME: client.folder, DOCK_DATA_DIR: server.dataDir },
   })
   const told = [...rotated.stdout.matchAll(/SHA256:\S+/g)].map(([fingerprint]) => fingerprint).sort()

@@ -150,7 +150,7 @@ const moveThrough = async (server: BenchServer, id: string): Promise<void> => {
   const log = (): Promise<string> => readFile(join(dataDir, 'logs/control-plane.log'), 'utf8')
   while (!(await log()).includes('Snapshot copied')) await delay(200)
   const env = { ...process.env, DOCK_DATA_DIR: dataDir }
-  const { stdout } = await promisify(execFile)(join(checkout, 'script/rotate-keys'), [], { env })
+  const { stdout } = await promisify(execFile)(join(checkout, 'script/admin'), ['rotate-keys'], { env })
   print(`        ${stdout.trim()}`)
   const address = `${marker}@example.test`
   await client.call('inviteMember', { params: { id: server.admin.organizationId }, body: { email: address } })

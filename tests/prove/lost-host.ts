@@ -45,7 +45,7 @@ const server = await startServer(await newDataDir(), port, {
 const hostDir = await newDataDir()
 const { client } = server
 const declareLost = (id: string) =>
-  promisify(execFile)(new URL('../../script/declare-lost', import.meta.url).pathname, [id], {
+  promisify(execFile)(new URL('../../script/admin', import.meta.url).pathname, ['declare-lost', id], {
     env: { ...process.env, DOCK_DATA_DIR: server.dataDir },
   }).then(
     ({ stdout }) => stdout.trim(),

@@ -150,7 +150,7 @@ it('no process has a secret in its arguments', async () => {
       await expect.poll(() => processOf(victim, { dataDir, port }), patiently).not.toBeOneOf([before, null])
     }
     await expect.poll(() => isHealthy().catch(() => false), patiently).toBe(true)
-    await execute(join(import.meta.dirname, '../../../script/rotate-keys'), [], {
+    await execute(join(import.meta.dirname, '../../../script/admin'), ['rotate-keys'], {
       env: { ...process.env, DOCK_DATA_DIR: dataDir },
     })
     expect(await joinToken(dataDir)).toMatch(/.{12}/)

@@ -1,4 +1,4 @@
-/** An operator turns billing on, writes plans.json, and gives an organization a plan with script/plan. */
+/** An operator turns billing on, writes plans.json, and gives an organization a plan with script/admin plan. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, deleteDock, run } from '../support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
-const plan = new URL('../../../script/plan', import.meta.url).pathname
+const admin = new URL('../../../script/admin', import.meta.url).pathname
 const prices = { vcpuSecond: '13.9', memoryGiBSecond: '1.4', diskGiBMonth: 100_000, snapshotGiBMonth: 50_000 }
 const plans = {
   currency: 'EUR',
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const runPlan = async (...args: string[]): Promise<string> =>
   (
-    await promisify(execFile)(plan, [server.admin.organizationId, ...args], {
+    await promisify(execFile)(admin, ['plan', server.admin.organizationId, ...args], {
       env: { ...process.env, DOCK_DATA_DIR: dataDir },
     })
   ).stdout

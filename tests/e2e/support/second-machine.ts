@@ -106,9 +106,9 @@ export async function agentOf(dataDir: string): Promise<number> {
   throw new Error(`no agent on ${dataDir}`)
 }
 
-/** Issues a join token with script/host-token. */
+/** Issues a join token with script/admin host-token. */
 export async function joinToken(serverDataDir: string): Promise<string> {
-  const { stdout } = await run(join(checkout, 'script/host-token'), [], {
+  const { stdout } = await run(join(checkout, 'script/admin'), ['host-token'], {
     env: { ...process.env, DOCK_DATA_DIR: serverDataDir },
   })
   return stdout.trim()

@@ -149,7 +149,7 @@ export function hostileHost(report: Report): Promise<void> {
       })
 
       const askedBefore = asked.filter((path) => path.endsWith('/chunk-names')).length
-      await execute(`${checkout}script/builders`, ['add', host.hostId], {
+      await execute(`${checkout}script/admin`, ['builders', 'add', host.hostId], {
         env: { ...process.env, DOCK_DATA_DIR: server.dataDir },
       })
       // A third host lacks the image, so the control plane requests it from a builder.

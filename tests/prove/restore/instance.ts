@@ -13,10 +13,10 @@ export function pause(ms: number) {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Runs `script/quarantine` with these arguments and returns its output. */
+/** Runs `script/admin quarantine` with these arguments and returns its output. */
 export async function quarantine(dataDir: string, ...words: string[]): Promise<string> {
   return (
-    await runFile(join(checkout, 'script/quarantine'), words, {
+    await runFile(join(checkout, 'script/admin'), ['quarantine', ...words], {
       env: { ...process.env, DOCK_DATA_DIR: dataDir },
     })
   ).stdout.trim()

@@ -113,7 +113,7 @@ const folderOf = (controlDir: string): string => join(controlDir, 'keys')
 const pathOf = (controlDir: string): string => join(folderOf(controlDir), 'secret-keys')
 
 /**
- * Reads the ring's file, or returns undefined if there is none. script/rotate-keys runs as root, and the folder's user
+ * Reads the ring's file, or returns undefined if there is none. script/admin rotate-keys runs as root, and the folder's user
  * controls the path. So root accepts only a plain file of that user and follows no symlink.
  */
 const readStored = async (controlDir: string): Promise<string | undefined> => {

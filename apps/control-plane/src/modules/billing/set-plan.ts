@@ -1,4 +1,4 @@
-/** PUT /v1/organizations/:id/plan, and `script/plan`. */
+/** PUT /v1/organizations/:id/plan, and `script/admin plan`. */
 import { type OrganizationPlan, ServiceError } from '@dock/contract'
 import type { BillingContext } from './billing-context.ts'
 import { findOrganization, listPlanNames, readPlan, removePlan, savePlan } from './plan-store.ts'

@@ -19,7 +19,7 @@ export function deleteQuarantined(
     if (!item)
       throw new QuarantineRefused(
         'not_found',
-        `There is no quarantined item ${id}. List the items with script/quarantine list.`,
+        `There is no quarantined item ${id}. List the items with script/admin quarantine list.`,
       )
     if (item.state !== 'held')
       throw new QuarantineRefused(

@@ -56,7 +56,7 @@ export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
         const token = await spendJoinToken(tx, hashOf(request.joinToken), now)
         if (!token)
           throw new ServiceError('unauthorized', {
-            message: 'The join token is unknown, used or expired. Create one with script/host-token.',
+            message: 'The join token is unknown, used or expired. Create one with script/admin host-token.',
           })
         const former = request.formerCredential
         const saved = await saveHost(tx, {

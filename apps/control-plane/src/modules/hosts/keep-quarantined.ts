@@ -59,7 +59,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
     if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },
-        'unknown to the database and now in quarantine; decide on it with script/quarantine',
+        'unknown to the database and now in quarantine; decide on it with script/admin quarantine',
       )
   } catch (error) {
     if (isAbsent(error)) await forgetFound(db, id)

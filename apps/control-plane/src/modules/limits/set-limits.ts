@@ -1,4 +1,4 @@
-/** `script/limits`: shows or sets the limits of an organization, for operators. */
+/** `script/admin limits`: shows or sets the limits of an organization, for operators. */
 import { organizationLimitNames, organizationLimitsChange } from '@dock/contract'
 import type { Db } from '../../database/database.ts'
 import { changeOwnLimits, findOrganizationId, readOwnLimits, readUsage } from './limit-store.ts'

@@ -93,7 +93,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
     await beginEpoch(remembered)
     logger.error(
       { by, remembered, epoch: state.epoch },
-      'the database was restored from a backup; a new epoch begins. Run script/quarantine list to see what the database does not know',
+      'the database was restored from a backup; a new epoch begins. Run script/admin quarantine list to see what the database does not know',
     )
     return true
   }

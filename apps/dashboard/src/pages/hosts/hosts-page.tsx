@@ -23,7 +23,7 @@ export function HostsPage() {
         <Empty
           title="No hosts yet"
           icon={<Server size={18} />}
-          text="Run script/host-token on this server, and start a host with the token."
+          text="Run script/admin host-token on this server, and start a host with the token."
         />
       )}
       {data && data.length > 0 && (

@@ -119,7 +119,7 @@ export function adoptQuarantined(
     if (!item)
       throw new QuarantineRefused(
         'not_found',
-        `No quarantine entry has the id ${id}. Run script/quarantine list to see all entries.`,
+        `No quarantine entry has the id ${id}. Run script/admin quarantine list to see all entries.`,
       )
     if (item.kind === 'objects' || item.hostId === null)
       throw new QuarantineRefused(

@@ -53,7 +53,7 @@ const quarantineUnknown = async (
   for (const { id, copyId, organizationId } of await quarantineObjects(db, unknown, clock.now()))
     logger.warn(
       { quarantineId: id, copyId, organizationId },
-      'objects of a copy that the database does not know are now in quarantine; decide with script/quarantine',
+      'objects of a copy that the database does not know are now in quarantine; decide with script/admin quarantine',
     )
 }
 

@@ -101,7 +101,7 @@ export function createImages(context: CopyContext): Images {
     warned.add(`${hostId} ${name}`)
     logger.warn(
       { hostId, image: name },
-      'an image is not published, because the host that built it is not a builder. Mark builders with script/builders',
+      'an image is not published, because the host that built it is not a builder. Mark builders with script/admin builders',
     )
   }
 

@@ -1,13 +1,13 @@
-/** Shared frame of the scripts that work directly on the control plane's database and need no server. */
-import { type Db, openDatabase } from './database/database.ts'
+import type { Work } from './verb.ts'
 
 /**
  * Prints the result of `work` to stdout. If it fails, prints `name` and the reason to stderr and sets exit code 1.
  */
-export async function runOnDatabase(name: string, work: (db: Db) => Promise<string>): Promise<void> {
+export async function runOnDatabase(name: string, work: Work): Promise<void> {
   try {
     const url = process.env['DATABASE_URL']
     if (!url) throw new Error('Set DATABASE_URL to the URL of the control plane’s database.')
+    const { openDatabase } = await import('../database/database.ts')
     const database = openDatabase({ url, maxConnections: 2 })
     try {
       process.stdout.write(`${await work(database.db)}\n`)

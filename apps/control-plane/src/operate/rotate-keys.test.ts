@@ -6,10 +6,10 @@ import { createFreshDatabase } from '@dock/testkit'
 import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { sealedColumns } from './sealed-columns.ts'
-import { createSealer, newRingEntry, parseKeyRing } from './sealing/index.ts'
+import { sealedColumns } from '../sealed-columns.ts'
+import { createSealer, newRingEntry, parseKeyRing } from '../sealing/index.ts'
 
-const program = join(import.meta.dirname, 'rotate-keys.ts')
+const program = join(import.meta.dirname, 'main.ts')
 const ofThisRun = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
 
 it('seals every secret again, and refuses a wrong key ring before it changes any secret', async () => {
@@ -27,7 +27,7 @@ it('seals every secret again, and refuses a wrong key ring before it changes any
     await sql`insert into provider_keys (id, organization_id, provider, sealed_key, updated_at)
       values (${id}, ${organizationId}, 'openai', ${before}, now())`.execute(db)
     const rotate = (DOCK_SECRET_KEYS: string) =>
-      tryCommand(process.execPath, [program], {
+      tryCommand(process.execPath, [program, 'rotate-keys'], {
         env: { ...ofThisRun, DATABASE_URL: url, DOCK_SECRET_KEYS },
       })
 
@@ -54,7 +54,7 @@ it('as root, reads the key ring only from a plain file that belongs to the contr
     const keys = join(folder, 'keys')
     const file = join(keys, 'secret-keys')
     const rotate = () =>
-      tryCommand(process.execPath, [program], {
+      tryCommand(process.execPath, [program, 'rotate-keys'], {
         env: { ...ofThisRun, DATABASE_URL: database.url, DOCK_CONTROL_DIR: folder },
       })
     expect((await rotate()).stderr).toContain('There is no key ring')
