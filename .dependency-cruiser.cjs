@@ -114,6 +114,7 @@ module.exports = {
       },
       to: { path: `${app}/server/` },
     },
+    only('routing', `${app}/routing/`, [contract, `${app}/modules/accounts/(caller|member|visitor)\\.ts$`]),
     only('engine', engine, [foundation, database]),
     only('object-store', `${app}/object-store/`, [foundation]),
     only('mail', mail, [contract, foundation, database, engine]),
@@ -150,14 +151,14 @@ module.exports = {
     {
       name: 'modules-are-reached-through-their-index',
       severity: 'error',
-      from: { path: `${app}/(server|gateways)/`, pathNot: tests },
+      from: { path: `${app}/(server|gateways|operate)/`, pathNot: tests },
       to: { path: `${app}/modules/`, pathNot: moduleFaces },
     },
     {
       name: 'modules-know-no-gateway',
       severity: 'error',
       from: { path: `${app}/modules/`, pathNot: tests },
-      to: { path: `${app}/(gateways|server|composition|main)` },
+      to: { path: `${app}/(gateways|server|operate|composition|main)` },
     },
   ],
   options: {

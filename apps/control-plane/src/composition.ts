@@ -6,14 +6,13 @@ import { sql } from 'kysely'
 import { createClientAddress } from './client-address.ts'
 import type { Config } from './config/config.ts'
 import type { DatabaseConnection } from './database/database.ts'
-import { type Listener, listen } from './database/listen.ts'
+import { type Channels, type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
 import { createServeRunDoor } from './gateways/git/index.ts'
 import { createPortGateway } from './gateways/ports/index.ts'
 import { createSshGateway, type SshGateway } from './gateways/ssh/index.ts'
 import { createStripeProvider } from './gateways/stripe/index.ts'
 import { createTerminalGateway } from './gateways/terminal/index.ts'
-import { bindAllRoutes } from './http/routes/all-routes.ts'
 import { createMail } from './mail/index.ts'
 import { type AccessSignals, createAccountsModule } from './modules/accounts/index.ts'
 import { type BillingModule, type BillingProvider, createBillingModule } from './modules/billing/index.ts'
@@ -88,6 +87,14 @@ export type CompositionOptions = {
   billingProvider?: BillingProvider
   /** Replaces what receives the wishes of people at GitHub. */
   runs?: RunSink
+}
+
+/** What the composition joins of each module. They start in their order. */
+type Module = {
+  routes?: Handlers
+  listens?: Channels
+  start?(): void | Promise<void>
+  stop?(): void | Promise<void>
 }
 
 const healthTimeoutMs = 2_000
@@ -240,7 +247,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const portGateway =
     config.portsDomain &&
     createPortGateway({
-      ...{ domain: config.portsDomain, routes: ports.routes, hosts, precedence, logger },
+      ...{ domain: config.portsDomain, routes: ports.hosted, hosts, precedence, logger },
       clientAddress: createClientAddress(config.trustedProxies),
     })
   const ssh =
@@ -249,27 +256,33 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       ...{ docks: docks.context, keys: keys.sshKeyAccess, accessSignals, logger, precedence },
       ...{ metrics: metrics.ssh, address: config.ssh, readHostKeys: keys.ensureSshHostKeys },
     })
-  const handlers = bindAllRoutes({
-    ...docks,
-    ...{
-      accounts,
-      billing,
-      closure,
-      files,
-      github,
-      instance,
-      keys,
-      limits,
-      live,
-      notifications,
-      organizations,
-      ports,
-      processes,
-      runs,
-      terminals,
-      webhooks,
+  const modules: readonly Module[] = [
+    accounts,
+    billing,
+    live,
+    organizations,
+    keyUpkeep,
+    closure,
+    files,
+    github,
+    instance,
+    keys,
+    limits,
+    notifications,
+    ports,
+    processes,
+    runs,
+    terminals,
+    webhooks,
+    docks,
+    {
+      listens: {
+        port_routes: (label) => portGateway?.notice(label),
+        ssh_host_keys: () => ssh?.noticeHostKeys(),
+      },
     },
-  })
+  ]
+  const handlers: Handlers = Object.assign({}, ...modules.map(({ routes }) => routes))
   const origins = [new URL(config.apiUrl).origin, new URL(config.appUrl).origin]
   const app = createHttpApp({
     handlers,
@@ -331,51 +344,40 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     github,
     metrics,
     start: async () => {
-      await Promise.all([billing.start(), live.start()])
       mail.start()
-      organizations.removal.start()
-      keyUpkeep.start()
-      for (const module of [accounts, closure, github, keys, notifications, runs, webhooks]) module.start()
+      for (const module of modules) await module.start?.()
+      // It calls every callback once it is connected, so no notification from before is missed.
       listener = listen({
         url: options.database.url,
-        on: {
-          dock_engine: () => docks.runner.wake(),
-          access_lost: (id) => {
-            accessSignals.notice(id)
-            live.noticeAccess()
-          },
-          live_changes: live.notice,
-          run_logs: runs.noticeLog,
-          port_routes: (label) => portGateway?.notice(label),
-          snapshot_completed: docks.copies.noticeSnapshot,
-          snapshots_wiped: docks.copies.noticeWiped,
-          retention: docks.noticeRetention,
-          webhook_deliveries: webhooks.wake,
-          github_webhooks: github.wake,
-          ssh_host_keys: () => ssh?.noticeHostKeys(),
-        },
+        on: joinChannels(modules),
         clock,
         onLost: (error) =>
           logger.warn({ err: error }, 'lost the LISTEN connection to the database; reconnecting'),
       })
-      await docks.start()
     },
     stop: async () => {
       terminalGateway.close()
-      live.stop()
       portGateway?.close()
       ssh?.close()
       await listener?.close()
-      await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
-      await Promise.all([docks.stop(), github.stop(), webhooks.stop()])
-      runs.stop()
-      billing.stop()
-      closure.stop()
-      keys.stop()
-      notifications.stop()
-      await accounts.stop()
+      // The removal of organizations works through the other modules, so it ends first. They send mails, so these end last.
+      await organizations.stop()
+      await Promise.all(modules.map((module) => module.stop?.()))
       await mail.stop()
       counters?.close()
     },
   }
+}
+
+/** Joins the callbacks of the modules. A channel may have several. */
+const joinChannels = (modules: readonly Module[]): Channels => {
+  const joined = new Map<string, (payload?: string) => void>()
+  for (const [channel, notice] of modules.flatMap(({ listens = {} }) => Object.entries(listens))) {
+    const earlier = joined.get(channel)
+    joined.set(channel, (payload) => {
+      earlier?.(payload)
+      notice(payload)
+    })
+  }
+  return Object.fromEntries(joined)
 }

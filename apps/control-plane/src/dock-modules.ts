@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
 import { type Clock, type Logger, type Precedence, waitAtMost } from '@dock/foundation'
 import type { Db } from './database/database.ts'
+import type { Channels } from './database/listen.ts'
 import { createOperationRunner, type OperationRunner, removeOperations } from './engine/index.ts'
 import { createFleetGateway, createFleetServer, type FleetServer } from './gateways/fleet/index.ts'
 import { createGitDoor, type ServeRun } from './gateways/git/index.ts'
@@ -37,6 +38,7 @@ import { createTemplatesModule, type TemplatesModule } from './modules/templates
 import { removeDeliveries } from './modules/webhooks/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
+import type { Handlers } from './routing/handler.ts'
 import type { KeyRing, Sealer } from './sealing/index.ts'
 
 export type DockModules = {
@@ -58,8 +60,8 @@ export type DockModules = {
   templates: TemplatesModule
   /** What an organization owns of all this, in the order of its removal. */
   things: readonly OrganizationResource[]
-  /** Starts a sweep for data at rest of organizations with zero data retention. */
-  noticeRetention(): void
+  routes: Handlers
+  listens: Channels
   /** Starts sweeps and timers. */
   start(): Promise<void>
   /**
@@ -192,10 +194,22 @@ export function createDockModules(options: {
       { name: 'webhook deliveries', remove: (id) => removeDeliveries(db, id) },
       { name: 'records of Docks', remove: docks.removeRecords },
     ],
-    noticeRetention: () => {
-      docks
-        .wipeRetained()
-        .catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
+    routes: {
+      ...hosts.routes,
+      ...docks.routes,
+      ...environments.routes(docks.context),
+      ...snapshots.routes,
+      ...templates.routes,
+    },
+    listens: {
+      dock_engine: () => runner.wake(),
+      snapshot_completed: copies.noticeSnapshot,
+      snapshots_wiped: copies.noticeWiped,
+      retention: () => {
+        docks
+          .wipeRetained()
+          .catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
+      },
     },
     start: async () => {
       await lineage.start()

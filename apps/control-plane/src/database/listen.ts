@@ -22,13 +22,16 @@ export type Channel =
   | 'live_changes'
   | 'run_logs'
 
+/** Callbacks by channel. Each gets the payload of a notification, or none after a connect. */
+export type Channels = { readonly [Name in Channel]?: (payload?: string) => void }
+
 /**
  * Calls a channel's callback with the payload of each notification, and without a payload after each connect.
  * Reconnects when the connection breaks.
  */
 export function listen(options: {
   url: string
-  on: { readonly [Name in Channel]?: (payload?: string) => void }
+  on: Channels
   clock: Clock
   onLost: (error: Error) => void
 }): Listener {

@@ -8,8 +8,8 @@ export const declareLost: Verb = {
   read: ([host = '', ...rest]) => {
     if (!/^[0-9a-f-]{36}$/.test(host) || rest.length > 0) return undefined
     return async (db) => {
-      const docksModule = await import('../modules/docks/index.ts')
-      const lost = await docksModule.declareLost({ db, clock: systemClock }, host)
+      const { declareLost: declare } = await import('../modules/docks/index.ts')
+      const lost = await declare({ db, clock: systemClock }, host)
       return `Host ${lost.hostId} is declared lost. ${lost.docks} Docks were on it; ${lost.failedSnapshots} Snapshots had no copy and are now failed.`
     }
   },

@@ -1,8 +1,12 @@
-/** The interface between the HTTP layer and the handlers of routes. Independent of the HTTP library. */
-
+/**
+ * The interface between the server and the handlers of routes: types only, so that modules need not import the server.
+ * Independent of the HTTP library.
+ */
 import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes, ServiceError } from '@dock/contract'
 import type * as z from 'zod'
-import type { Caller, Member, Visitor } from '../modules/accounts/index.ts'
+import type { Caller } from '../modules/accounts/caller.ts'
+import type { Member } from '../modules/accounts/member.ts'
+import type { Visitor } from '../modules/accounts/visitor.ts'
 
 export type Routes = typeof routes
 export type RouteName = keyof Routes

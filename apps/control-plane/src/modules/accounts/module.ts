@@ -1,21 +1,24 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { RawBuilder } from 'kysely'
+import type { Channels } from '../../database/listen.ts'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import { type AccessSignals, createAccessSignals } from './access-signals.ts'
-import type { AccountContext } from './profile.ts'
 import { pruneSignIns } from './prune-sign-ins.ts'
+import { accountRoutes } from './routes.ts'
 import { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
 import { storeGrant } from './sign-in/provider-grants.ts'
 import { sessionCookieName } from './sign-in/session-cookie.ts'
 import { createSignIn, type SignIn, type SignInOptions } from './sign-in/sign-in.ts'
 
 export type AccountsModule = {
-  context: AccountContext
+  routes: Handlers
   signIn: SignIn
   accessSignals: AccessSignals
   authenticateSession: AuthenticateSession
   cookieName: string
+  listens: Channels
   start(): void
   /** Resolves when no sign-in has background work left. */
   stop(): Promise<void>
@@ -44,11 +47,12 @@ export function createAccountsModule(
     tasks: [{ name: 'old sign-ins', everyMs: pruneEveryMs, run: () => pruneSignIns({ db, clock }) }],
   })
   return {
-    context: { db, clock },
+    routes: accountRoutes({ db, clock }),
     signIn,
     accessSignals,
     authenticateSession: createSessionAuthentication({ db, clock, secret }),
     cookieName: sessionCookieName(needs.apiUrl.startsWith('https:')),
+    listens: { access_lost: accessSignals.notice },
     start: () => {
       accessSignals.start()
       timers.start()

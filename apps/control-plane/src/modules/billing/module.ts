@@ -2,6 +2,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import { ignoreSubscriptions, openAccount } from './account-store.ts'
 import { createAccounts } from './accounts.ts'
 import type { BillingContext } from './billing-context.ts'
@@ -10,10 +11,12 @@ import type { PlanFile } from './plan-file.ts'
 import { savePlans } from './plan-store.ts'
 import type { BillingProvider } from './provider.ts'
 import { reportUsage } from './reports.ts'
+import { billingRoutes } from './routes.ts'
 import { removeUsageRows } from './usage-store.ts'
 
 export type BillingModule = {
   context: BillingContext
+  routes: Handlers
   ledger: Ledger
   /** Reports closed days to the payment company. */
   report(): Promise<void>
@@ -62,8 +65,10 @@ export function createBillingModule(options: {
         : []),
     ],
   })
+  const context = { db, logger, accounts }
   return {
-    context: { db, logger, accounts },
+    context,
+    routes: billingRoutes(context),
     ledger,
     report,
     handleEvent: accounts?.handleEvent,

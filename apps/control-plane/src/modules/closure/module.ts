@@ -1,12 +1,14 @@
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import { removeAdminFile } from '../instance/index.ts'
 import type { Erased } from '../lineage/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import { purgeAccounts } from './purge-accounts.ts'
 import { reapplyErasures } from './reapply-erasures.ts'
+import { closureRoutes } from './routes.ts'
 
 export type ClosureModule = {
-  context: ClosureContext
+  routes: Handlers
   /** Repeats erasures that a restored database has undone. */
   reapplyErasures(erased: readonly Erased[]): Promise<void>
   start(): void
@@ -37,7 +39,7 @@ export function createClosureModule(
     tasks: [{ name: 'closed accounts', everyMs: purgeEveryMs, run: () => purgeAccounts(context) }],
   })
   return {
-    context,
+    routes: closureRoutes(context),
     reapplyErasures: (erased) => reapplyErasures(context, erased),
     start: timers.start,
     stop: timers.stop,

@@ -1,4 +1,5 @@
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { DockReactions, HostGateway } from '../hosts/index.ts'
 import { activitySweepMs, createDockActivity, type DockActivity } from './activity/dock-activity.ts'
 import { deleteExpiredKeys } from './boot/idempotency.ts'
@@ -21,6 +22,7 @@ import { deleteExpiredOutcomes } from './exec/exec-once.ts'
 import { createFastMachines, type FastMachines, removeMachines } from './machines/fast-machines.ts'
 import { pruneMachines } from './machines/machine-store.ts'
 import { createDockReactions } from './recovery/reactions.ts'
+import { dockRoutes } from './routes.ts'
 import { createSetupSaga } from './setup/setup-saga.ts'
 import { createOrderedStops, type OrderedStops } from './stop/ordered-stops.ts'
 import { stopDueDocks } from './stop/stop-dock.ts'
@@ -29,6 +31,7 @@ import { createDockUsage, usageSweepMs } from './usage/dock-usage.ts'
 
 export type DocksModule = {
   context: DockContext
+  routes: Handlers
   activity: DockActivity
   /** How Docks react to what hosts report. */
   reactions: DockReactions
@@ -111,6 +114,7 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   const background = [timers, ttl, orderedStops]
   return {
     context,
+    routes: dockRoutes(context),
     activity,
     reactions: createDockReactions(context),
     orderedStops,

@@ -1,10 +1,13 @@
 import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
+import type { DockContext } from '../docks/index.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { GitServers } from './git-servers.ts'
 import { listRepositoriesToClone } from './pinned-repositories.ts'
 import { listPassedSecrets, prepareApply } from './prepare-apply.ts'
 import { pruneVersions } from './prune-versions.ts'
+import { environmentRoutes } from './routes.ts'
 
 type Target = Parameters<typeof prepareApply>[1]
 type BootedDock = Parameters<typeof listRepositoriesToClone>[2]
@@ -17,7 +20,8 @@ export type PassedToDocks = {
 }
 
 export type EnvironmentsModule = {
-  context: EnvironmentContext
+  /** Returns the routes. The one that upgrades Docks needs their context, which is made with what `passed` holds. */
+  routes(docks: DockContext): Handlers
   passed: PassedToDocks
   start(): void
   stop(): void
@@ -41,7 +45,7 @@ export function createEnvironmentsModule(
     ],
   })
   return {
-    context: { db, clock, sealer, rateLimits, limits },
+    routes: (docks) => environmentRoutes({ db, clock, sealer, rateLimits, limits }, docks),
     passed: {
       prepareApply: (target) => prepareApply({ db, clock, sealer }, target),
       secrets: (target) => listPassedSecrets({ db, sealer }, target),

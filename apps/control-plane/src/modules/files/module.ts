@@ -1,8 +1,10 @@
+import type { Handlers } from '../../routing/handler.ts'
 import type { FilesContext } from './files-context.ts'
 import { createOpenRequests } from './open-requests.ts'
+import { fileRoutes } from './routes.ts'
 
-export type FilesModule = { context: FilesContext }
+export type FilesModule = { routes: Handlers }
 
 export function createFilesModule(needs: Omit<FilesContext, 'open'>): FilesModule {
-  return { context: { ...needs, open: createOpenRequests() } }
+  return { routes: fileRoutes({ ...needs, open: createOpenRequests() }) }
 }

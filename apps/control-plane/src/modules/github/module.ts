@@ -1,8 +1,10 @@
 /** Constructs the module of the GitHub App: linked repositories, webhooks of GitHub, and what Dock does there. */
 import type { Clock, Logger } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
+import type { Channels } from '../../database/listen.ts'
 import { createTimers } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import { apiUrlOf, createGithubApi } from './api/github-api.ts'
 import { createGithubOperations, type GithubOperations } from './api/github-operations.ts'
@@ -10,6 +12,7 @@ import { createInstallationTokens } from './api/installation-tokens.ts'
 import { type AppSettings, createFindApp } from './app/github-app.ts'
 import type { GithubContext } from './github-context.ts'
 import { unlinkOrganization } from './installations/unlink.ts'
+import { githubRoutes } from './routes.ts'
 import type { RunSink } from './run-triggers.ts'
 import { askAgain } from './webhooks/ask-again.ts'
 import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive-webhook.ts'
@@ -18,6 +21,7 @@ import { pruneWebhooks, releaseWebhooks } from './webhooks/webhook-store.ts'
 
 export type GithubModule = {
   context: GithubContext
+  routes: Handlers
   operations: GithubOperations
   receiveWebhook: ReceiveWebhook
   /** True if the instance has an App. */
@@ -26,6 +30,7 @@ export type GithubModule = {
   unlinkOrganization(organizationId: string): Promise<number>
   /** Looks for received webhooks. Called when some were saved. */
   wake(): void
+  listens: Channels
   start(): void
   /** Resolves when no webhook is being processed. */
   stop(): Promise<void>
@@ -62,11 +67,22 @@ export function createGithubModule(options: {
       { name: 'old webhooks of GitHub', everyMs: 60 * minuteMs, run: () => pruneWebhooks(db, clock.now()) },
     ],
   })
+  const context = {
+    db,
+    clock,
+    sealer,
+    rateLimits,
+    api,
+    findApp,
+    githubUrl,
+    apiUrl,
+    appUrl,
+    runs,
+    isAppFromSettings: settings !== null,
+  }
   return {
-    context: {
-      ...{ db, clock, sealer, rateLimits, api, findApp, githubUrl, apiUrl, appUrl, runs },
-      isAppFromSettings: settings !== null,
-    },
+    context,
+    routes: githubRoutes(context),
     operations,
     receiveWebhook: createReceiveWebhook({ db, clock, findApp, wake: processor.wake }),
     isConfigured: async () => (await findApp()) !== null,
@@ -76,6 +92,7 @@ export function createGithubModule(options: {
       return 0
     },
     wake: processor.wake,
+    listens: { github_webhooks: processor.wake },
     start: () => {
       starting = releaseWebhooks(db, clock.now())
         .catch((error: unknown) =>

@@ -5,8 +5,6 @@ export type {
   CaptureFile,
   CaptureNote,
   ClonedRepositories,
-  DiskComparison,
-  DiskFolder,
   ExecOutcome,
   GitConnected,
   HostFacts,
@@ -14,7 +12,6 @@ export type {
   KeptProcess,
   NamedChunk,
   ProcessEnd,
-  Repository as ClonedRepository,
   RuntimeReport,
   SetupOutcome,
   SignalName,
@@ -32,32 +29,28 @@ export {
   parseByteRange,
   placeByteRange,
   setupOutcome,
-  signalName,
   startDock as startDockMessage,
   writeByteRange,
 } from '@dock/host-protocol'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
-export { epochOf, nextGeneration } from './generations.ts'
+export { nextGeneration } from './generations.ts'
 export { listTimeoutMs } from './host-captures.ts'
 export type { HostEvents } from './host-events.ts'
 export { explainHostFailure, type HostFailureWords, hostNotReached, NotBegun } from './host-failure.ts'
-export type { DockPlace, HostGateway, KeptPlace, NamedDisk } from './host-gateway.ts'
+export type { HostGateway, KeptPlace, NamedDisk } from './host-gateway.ts'
 export {
   endHostOrder,
-  type HostOrder,
   type OrderForHost,
   orderForHost,
   saveCaptureOrders,
   saveHostOrders,
 } from './host-orders.ts'
-export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
-export { readHostVersions } from './host-versions.ts'
-export { listHosts, readHost } from './host-view.ts'
-export { readLargestDock } from './largest-dock.ts'
+export { listBuilderMarks, markBuilder } from './host-store.ts'
+export { readHost } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
-export { createHostsModule, type HostsContext, type HostsModule } from './module.ts'
+export { createHostsModule, type HostsModule } from './module.ts'
 export { forgetImage, noteImage } from './note-image.ts'
 export {
   hostCandidate,
@@ -78,7 +71,7 @@ export {
   recordQuarantineDecision,
   type UnknownObjects,
 } from './quarantine-store.ts'
-export { listQuarantine } from './quarantine-view.ts'
 export type { ProcessRequest, RemoteProcess } from './remote-process.ts'
 export type { StartFailures } from './start-failures.ts'
+export { takeDecision } from './take-decision.ts'
 export type { WarmDock, WarmPoolKind, WarmPools } from './warm-pools.ts'

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { LineageModule } from '../lineage/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { createEnrolment, type Enrolment } from './enrolment.ts'
@@ -11,18 +12,9 @@ import { servedImages } from './host-view.ts'
 import { createLostTime } from './lost-time.ts'
 import type { PlacementPolicy } from './placement.ts'
 import { countQuarantined } from './quarantine-store.ts'
+import { hostRoutes } from './routes.ts'
 import { createStartFailures, type StartFailures } from './start-failures.ts'
 import { createWarmPools, type WarmPoolKind, type WarmPools } from './warm-pools.ts'
-
-/** The dependencies of this module's routes. */
-export type HostsContext = {
-  db: Db
-  clock: Clock
-  enrolment: Enrolment
-  warmPools: Pick<WarmPools, 'count'>
-  /** Closes the session of a host after its credential was replaced. */
-  disconnect(hostId: string, reason: string): void
-}
 
 /** Who learns what hosts report. */
 export type HostListeners = { reactions: DockReactions } & Pick<
@@ -31,7 +23,7 @@ export type HostListeners = { reactions: DockReactions } & Pick<
 >
 
 export type HostsModule = {
-  context: HostsContext
+  routes: Handlers
   enrolment: Enrolment
   /** Where Docks are placed, and what they are started from. */
   placement: { policy: PlacementPolicy; startFailures: StartFailures; warmPools: WarmPools }
@@ -65,7 +57,7 @@ export function createHostsModule(needs: {
   const enrolment = createEnrolment({ db, clock })
   const warmPools = createWarmPools()
   return {
-    context: { db, clock, enrolment, warmPools, disconnect: gateway.disconnect },
+    routes: hostRoutes({ db, clock, enrolment, warmPools, disconnect: gateway.disconnect }),
     enrolment,
     placement: { policy, startFailures: createStartFailures(clock), warmPools },
     servedImages: () => servedImages(db),

@@ -1,15 +1,8 @@
-import type { ImagesContext } from './images.ts'
-import type { InstanceFacts } from './read-config.ts'
-import type { ContactContext } from './send-contact.ts'
+import type { Handlers } from '../../routing/handler.ts'
+import { type InstanceContext, instanceRoutes } from './routes.ts'
 
-export type InstanceContext = ImagesContext & {
-  facts: InstanceFacts
-  contact: ContactContext
-  isGithubAppConfigured(): Promise<boolean>
-}
-
-export type InstanceModule = { context: InstanceContext }
+export type InstanceModule = { routes: Handlers }
 
 export function createInstanceModule(context: InstanceContext): InstanceModule {
-  return { context }
+  return { routes: instanceRoutes(context) }
 }

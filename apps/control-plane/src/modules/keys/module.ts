@@ -2,19 +2,20 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { Db, Tx } from '../../database/database.ts'
 import { createTimers } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import { type AuthenticateApiKey, createApiKeyAuthentication } from './api-keys/authenticate-api-key.ts'
 import { createDeviceFlow, type DeviceFlowSettings } from './assistant/device-flow.ts'
 import { createDeviceApproval, type DeviceApproval } from './device-codes/device-approval.ts'
 import { pruneDeviceCodes } from './device-codes/device-code-store.ts'
 import { dropKeys } from './drop-keys.ts'
-import type { KeysContext } from './keys-context.ts'
+import { keyRoutes } from './routes.ts'
 import { ensureSshHostKeys, type SshHostKey } from './ssh-keys/ssh-host-keys.ts'
 import { createSshKeyAccess, type SshKeyAccess } from './ssh-keys/ssh-key-access.ts'
 import { deleteExpiredSshKeys } from './ssh-keys/ssh-key-store.ts'
 
 export type KeysModule = {
-  context: KeysContext
+  routes: Handlers
   deviceApproval: DeviceApproval
   authenticateApiKey: AuthenticateApiKey
   sshKeyAccess: SshKeyAccess
@@ -50,7 +51,7 @@ export function createKeysModule(needs: {
     ],
   })
   return {
-    context,
+    routes: keyRoutes(context),
     deviceApproval: createDeviceApproval(context),
     authenticateApiKey: createApiKeyAuthentication({ db, clock, logger }),
     sshKeyAccess: createSshKeyAccess({ db, clock, logger }),

@@ -1,14 +1,8 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
 
 export { changeOrganizationLimits } from './change-limits.ts'
-export { createLimitsModule, type LimitsContext, type LimitsModule } from './module.ts'
-export {
-  defaultLimits,
-  generousLimits,
-  type InstanceLimits,
-  type LimitName,
-  type Limits,
-} from './organization-limits.ts'
+export { createLimitsModule } from './module.ts'
+export { defaultLimits, generousLimits, type InstanceLimits, type Limits } from './organization-limits.ts'
 export {
   fastQuotaCte,
   lockQuota,

@@ -1,19 +1,16 @@
-import type { Db } from '../../database/database.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import { deleteStorageCounters } from './limit-store.ts'
-import type { Limits } from './organization-limits.ts'
-
-/** `defaults`: limits of organizations that have none of their own. */
-export type LimitsContext = { db: Db; defaults: Limits }
+import { type LimitsContext, limitRoutes } from './routes.ts'
 
 export type LimitsModule = {
-  context: LimitsContext
+  routes: Handlers
   /** Deletes the counters of a deleted organization. Returns how many are left. */
   removeCounters(organizationId: string): Promise<number>
 }
 
 export function createLimitsModule({ db, defaults }: LimitsContext): LimitsModule {
   return {
-    context: { db, defaults },
+    routes: limitRoutes({ db, defaults }),
     removeCounters: (organizationId) => deleteStorageCounters(db, organizationId),
   }
 }

@@ -3,5 +3,5 @@
 export { areCopiesChecked, markCopiesChecked, markObjectsChecked } from './checked-epoch.ts'
 export type { ErasureMacs } from './erasure-macs.ts'
 export { type Erased, listErasures, recordErasure, recordErasures } from './erasures.ts'
-export type { Lineage, Remembered } from './lineage.ts'
+export type { Lineage } from './lineage.ts'
 export { createLineageModule, type LineageModule } from './module.ts'

@@ -1,16 +1,15 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import type { Channels } from '../../database/listen.ts'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import { createLiveHub } from './live-hub.ts'
 import { forgetForeignTransactions, pruneChanges } from './live-store.ts'
-import type { LiveContext } from './read-live.ts'
+import { liveRoutes } from './routes.ts'
 
 export type LiveModule = {
-  context: LiveContext
-  /** Handles a notification of the channel `live_changes`. */
-  notice(): void
-  /** Handles a notification that somebody lost access. */
-  noticeAccess(): void
+  routes: Handlers
+  listens: Channels
   start(): Promise<void>
   stop(): void
 }
@@ -39,14 +38,16 @@ export function createLiveModule(needs: { db: Db; clock: Clock; logger: Logger }
     ],
   })
   return {
-    context: { hub },
-    notice: hub.wake,
-    noticeAccess: () =>
-      void hub
-        .closeEnded()
-        .catch((error: unknown) =>
-          logger.warn({ err: error }, 'sessions could not be checked; the timer repeats it'),
-        ),
+    routes: liveRoutes({ hub }),
+    listens: {
+      live_changes: hub.wake,
+      access_lost: () =>
+        void hub
+          .closeEnded()
+          .catch((error: unknown) =>
+            logger.warn({ err: error }, 'sessions could not be checked; the timer repeats it'),
+          ),
+    },
     start: async () => {
       await forgetForeignTransactions(db)
       timers.start()

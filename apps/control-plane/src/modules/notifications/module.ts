@@ -1,11 +1,13 @@
 import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { InboxContext } from './mark-read.ts'
 import { pruneNotifications } from './prune-notifications.ts'
+import { notificationRoutes } from './routes.ts'
 import { createUnsubscribing, type Unsubscribing } from './unsubscribing.ts'
 
 export type NotificationsModule = {
-  context: InboxContext
+  routes: Handlers
   unsubscribing: Unsubscribing
   start(): void
   stop(): void
@@ -30,7 +32,7 @@ export function createNotificationsModule(
     ],
   })
   return {
-    context: { db, clock },
+    routes: notificationRoutes({ db, clock }),
     unsubscribing: createUnsubscribing(needs),
     start: timers.start,
     stop: timers.stop,

@@ -1,4 +1,5 @@
 import type { Logger } from '@dock/foundation'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Membership } from '../accounts/index.ts'
 import { findMembership, findWorkspaceMembership } from './find-membership.ts'
@@ -9,11 +10,14 @@ import {
   type OrganizationRemoval,
   type OrganizationResource,
 } from './organization-removal.ts'
+import { organizationRoutes } from './routes.ts'
 
 export type OrganizationsModule = {
-  context: OrganizationContext
+  routes: Handlers
   /** Removes what deleted organizations own. */
   removal: OrganizationRemoval
+  start(): void
+  stop(): Promise<void>
   /** Find a person's membership by the id of an organization, or of a workspace. */
   memberships: Record<
     'ofOrganization' | 'ofWorkspace',
@@ -37,11 +41,20 @@ export function createOrganizationsModule(
   const { countRunsAtWork, limits } = needs
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
   return {
-    context: {
-      ...{ db, clock, rateLimits, organizationsPerPerson, limits, appUrl, wakeMailer, countRunsAtWork },
+    routes: organizationRoutes({
+      db,
+      clock,
+      rateLimits,
+      organizationsPerPerson,
+      limits,
+      appUrl,
+      wakeMailer,
+      countRunsAtWork,
       wakeRemoval: removal.wake,
-    },
+    }),
     removal,
+    start: removal.start,
+    stop: removal.stop,
     memberships: {
       ofOrganization: (userId, id) => findMembership(db, userId, id),
       ofWorkspace: (userId, id) => findWorkspaceMembership(db, userId, id),

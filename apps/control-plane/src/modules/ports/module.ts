@@ -1,12 +1,14 @@
+import type { Handlers } from '../../routing/handler.ts'
 import type { PortContext } from './port-context.ts'
 import { createPortRoutes, type PortRoutes } from './port-routes.ts'
+import { portRoutes } from './routes.ts'
 
 export type PortsModule = {
-  context: PortContext
+  routes: Handlers
   /** Finds the Dock and port that a hosted name belongs to. */
-  routes: PortRoutes
+  hosted: PortRoutes
 }
 
 export function createPortsModule({ db, clock, domain }: PortContext): PortsModule {
-  return { context: { db, clock, domain }, routes: createPortRoutes({ db, clock }) }
+  return { routes: portRoutes({ db, clock, domain }), hosted: createPortRoutes({ db, clock }) }
 }

@@ -1,7 +1,9 @@
 /** Constructs the module of GitHub Runs. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import type { Channels } from '../../database/listen.ts'
 import { createTimers } from '../../engine/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { GrantFor } from '../connectors/index.ts'
 import type { DockContext, FastMachines } from '../docks/index.ts'
@@ -10,6 +12,7 @@ import type { HostGateway } from '../hosts/index.ts'
 import { createRunDoor, type RunDoor } from './door/run-at-door.ts'
 import type { RunPlan } from './insert-run.ts'
 import { createRunGrants } from './machine/run-grant.ts'
+import { runRoutes } from './routes.ts'
 import type { RunContext } from './run-context.ts'
 import { createRunLogSignals } from './run-log-signals.ts'
 import { sweepEveryMs, sweepRuns } from './run-sweep.ts'
@@ -19,14 +22,14 @@ import { createRunSink } from './signals/create-run-sink.ts'
 
 export type RunsModule = {
   context: RunContext
+  routes: Handlers
   /** Takes triggers and signals of GitHub. */
   sink: RunSink
   /** What git may do in the Dock of a Run. Null for every other Dock. */
   grantFor: GrantFor
   /** The doors of models and of reports. */
   door: RunDoor
-  /** Handles a notification of the channel `run_logs`. */
-  noticeLog(runId?: string): void
+  listens: Channels
   start(): void
   stop(): void
 }
@@ -67,12 +70,14 @@ export function createRunsModule(needs: {
     tasks: [{ name: 'runs', everyMs: sweepEveryMs, run: () => sweepRuns(parts) }],
   })
   const logSignals = createRunLogSignals()
+  const context: RunContext = { db, clock, docks, github, isFastOn, planOf, logSignals, wake: runner.wake }
   return {
-    context: { db, clock, docks, github, isFastOn, planOf, logSignals, wake: runner.wake },
+    context,
+    routes: runRoutes(context),
     sink: createRunSink({ now: () => clock.now(), planOf, wake: runner.wake }),
     grantFor: createRunGrants({ db, github }),
     door,
-    noticeLog: logSignals.notice,
+    listens: { run_logs: logSignals.notice },
     start: timers.start,
     stop: timers.stop,
   }

@@ -1,12 +1,14 @@
+import type { Handlers } from '../../routing/handler.ts'
 import type { HostGateway } from '../hosts/index.ts'
 import { createSnapshotDeleteSaga } from './delete-snapshot.ts'
 import { createListPace } from './list-pace.ts'
 import { createOpenReadings } from './open-readings.ts'
+import { snapshotRoutes } from './routes.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 
-export type SnapshotsModule = { context: SnapshotContext }
+export type SnapshotsModule = { context: SnapshotContext; routes: Handlers }
 
-/** Registers the saga that deletes Snapshots, and returns what the routes of this module use. */
+/** Registers the saga that deletes Snapshots, and returns the routes. */
 export function createSnapshotsModule(
   needs: Omit<SnapshotContext, 'readings' | 'listPace' | 'gateway'> & {
     gateway: HostGateway
@@ -16,20 +18,17 @@ export function createSnapshotsModule(
 ): SnapshotsModule {
   const { db, clock, gateway, owner, runner, rateLimits, captureHost, listFiles, ensureCapture } = needs
   runner.register([createSnapshotDeleteSaga({ db, clock, gateway, owner })])
-  return {
-    context: {
-      ...{
-        db,
-        clock,
-        gateway,
-        runner,
-        rateLimits,
-        captureHost,
-        listFiles,
-        ensureCapture,
-      },
-      readings: createOpenReadings(clock),
-      listPace: createListPace(clock),
-    },
+  const context: SnapshotContext = {
+    db,
+    clock,
+    gateway,
+    runner,
+    rateLimits,
+    captureHost,
+    listFiles,
+    ensureCapture,
+    readings: createOpenReadings(clock),
+    listPace: createListPace(clock),
   }
+  return { context, routes: snapshotRoutes(context) }
 }

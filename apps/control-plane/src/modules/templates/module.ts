@@ -1,7 +1,8 @@
+import type { Handlers } from '../../routing/handler.ts'
 import { retentionEnabled } from '../accounts/index.ts'
 import type { LostTimeParts } from '../docks/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
-import type { TemplateGates } from './create-template.ts'
+import { templateRoutes } from './routes.ts'
 import type { TemplateContext } from './template-context.ts'
 import { createDeleteTemplateSaga, createSaveTemplateSaga } from './template-saga.ts'
 import {
@@ -13,8 +14,7 @@ import {
 } from './template-store.ts'
 
 export type TemplatesModule = {
-  context: TemplateContext
-  gates: TemplateGates
+  routes: Handlers
   /** Returns the ready Template of that name, or null. */
   find(organizationId: string, name: string): Promise<TemplateSource | null>
   /** Deletes the Templates of organizations with zero data retention. */
@@ -35,11 +35,13 @@ export function createTemplatesModule(
   const parts = { db, clock, gateway, owner, origins }
   runner.register([createSaveTemplateSaga(parts), createDeleteTemplateSaga(parts)])
   return {
-    context: { db, clock, runner, limits },
-    gates: {
-      retentionEnabled: (organizationId) => retentionEnabled(db, organizationId),
-      hasConnectors: (dockId) => hasDockConnectors(db, dockId),
-    },
+    routes: templateRoutes(
+      { db, clock, runner, limits },
+      {
+        retentionEnabled: (organizationId) => retentionEnabled(db, organizationId),
+        hasConnectors: (dockId) => hasDockConnectors(db, dockId),
+      },
+    ),
     find: (organizationId, name) => findTemplateForCreate(db, organizationId, name),
     wipe: () => wipeTemplates(db),
     removeAll: (organizationId) => removeTemplates(db, organizationId),

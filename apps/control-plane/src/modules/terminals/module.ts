@@ -1,7 +1,9 @@
+import type { Handlers } from '../../routing/handler.ts'
 import { createOpenTerminals } from './open-terminals.ts'
+import { terminalRoutes } from './routes.ts'
 import type { TerminalContext } from './terminal-context.ts'
 
-export type TerminalsModule = { context: TerminalContext }
+export type TerminalsModule = { context: TerminalContext; routes: Handlers }
 
 export function createTerminalsModule({
   db,
@@ -10,5 +12,6 @@ export function createTerminalsModule({
   hosts,
   activity,
 }: Omit<TerminalContext, 'open'>): TerminalsModule {
-  return { context: { db, clock, rateLimits, hosts, activity, open: createOpenTerminals() } }
+  const context = { db, clock, rateLimits, hosts, activity, open: createOpenTerminals() }
+  return { context, routes: terminalRoutes(context) }
 }

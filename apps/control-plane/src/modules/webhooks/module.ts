@@ -1,18 +1,19 @@
 /** Constructs the webhooks module: its sender and its upkeep. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import type { Channels } from '../../database/listen.ts'
 import { createTimers } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Handlers } from '../../routing/handler.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import { closeLostAttempts, pruneDeliveries } from './prune-deliveries.ts'
 import type { PublicWeb } from './public-web.ts'
-import type { WebhookContext } from './webhook-context.ts'
+import { webhookRoutes } from './routes.ts'
 import { createWebhookSender } from './webhook-sender.ts'
 
 export type WebhooksModule = {
-  context: WebhookContext
-  /** Looks for due deliveries. Called when some were saved. */
-  wake(): void
+  routes: Handlers
+  listens: Channels
   start(): void
   /** Resolves when no request is in flight. */
   stop(): Promise<void>
@@ -39,8 +40,8 @@ export function createWebhooksModule(options: {
     ],
   })
   return {
-    context: { db, clock, sealer, rateLimits, web },
-    wake: sender.wake,
+    routes: webhookRoutes({ db, clock, sealer, rateLimits, web }),
+    listens: { webhook_deliveries: sender.wake },
     start: () => {
       sender.start()
       timers.start()

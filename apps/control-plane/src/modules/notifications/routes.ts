@@ -1,16 +1,14 @@
 /** Routes of the inbox and of alert preferences. */
+import type { Handlers } from '../../routing/handler.ts'
+import { listNotifications } from './list-notifications.ts'
+import { type InboxContext, markAllNotificationsRead, markNotificationRead } from './mark-read.ts'
 import {
-  type InboxContext,
-  listNotifications,
-  markAllNotificationsRead,
-  markNotificationRead,
   readNotificationPreferences,
   setOrganizationPreference,
   setPersonalPreference,
-} from '../../modules/notifications/index.ts'
-import type { Handlers } from '../../routing/handler.ts'
+} from './preferences.ts'
 
-export function notificationHandlers(context: InboxContext): Handlers {
+export function notificationRoutes(context: InboxContext): Handlers {
   return {
     listNotifications: ({ caller, query }) => listNotifications(context.db, caller, query),
     markAllNotificationsRead: ({ caller }) => markAllNotificationsRead(context, caller),

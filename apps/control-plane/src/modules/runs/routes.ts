@@ -1,17 +1,13 @@
 /** Routes of GitHub Runs. */
-import {
-  listRuns,
-  promoteRun,
-  type RunContext,
-  readRun,
-  readRunCost,
-  readRunLog,
-  startRun,
-  stopRun,
-} from '../../modules/runs/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { promoteRun } from './promote-run.ts'
+import { readRunCost, readRunLog } from './read-run-log.ts'
+import { listRuns, readRun } from './read-runs.ts'
+import type { RunContext } from './run-context.ts'
+import { startRun } from './start-run.ts'
+import { stopRun } from './stop-run.ts'
 
-export function runHandlers(context: RunContext): Handlers {
+export function runRoutes(context: RunContext): Handlers {
   return {
     listRuns: async ({ caller, query }) => listRuns(context, caller, query),
     readRun: ({ caller, params, query }) => readRun(context, caller, params.id, query),

@@ -1,20 +1,14 @@
 /** Routes of webhook endpoints. */
-import {
-  createWebhookEndpoint,
-  deleteWebhookEndpoint,
-  enableWebhookEndpoint,
-  listDeliveryAttempts,
-  listWebhookEndpoints,
-  readDelivery,
-  readWebhookEndpoint,
-  redeliverWebhook,
-  rotateWebhookSecret,
-  testWebhookEndpoint,
-  type WebhookContext,
-} from '../../modules/webhooks/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { enableWebhookEndpoint, rotateWebhookSecret } from './change-endpoint.ts'
+import { createWebhookEndpoint } from './create-endpoint.ts'
+import { deleteWebhookEndpoint } from './delete-endpoint.ts'
+import { readDelivery } from './read-delivery.ts'
+import { listDeliveryAttempts, listWebhookEndpoints, readWebhookEndpoint } from './read-endpoints.ts'
+import { redeliverWebhook, testWebhookEndpoint } from './repeat-delivery.ts'
+import type { WebhookContext } from './webhook-context.ts'
 
-export function webhookHandlers(context: WebhookContext): Handlers {
+export function webhookRoutes(context: WebhookContext): Handlers {
   return {
     createWebhookEndpoint: ({ caller, body }) => createWebhookEndpoint(context, caller, body),
     listWebhookEndpoints: ({ caller }) => listWebhookEndpoints(context, caller),

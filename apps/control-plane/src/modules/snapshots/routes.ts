@@ -1,21 +1,18 @@
 /** Routes of Snapshots. */
+import type { Handlers } from '../../routing/handler.ts'
+import { compareSnapshots, listSnapshotFolder } from './browse-snapshots.ts'
+import { deleteSnapshot } from './delete-snapshot.ts'
+import { readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 import {
-  compareSnapshots,
-  deleteSnapshot,
   listDockSnapshots,
-  listSnapshotFolder,
   listSnapshots,
   readLatestSnapshot,
   readListedSnapshot,
-  readSnapshotDownload,
-  readSnapshotFile,
-  readSnapshotTree,
-  type SnapshotContext,
   searchSnapshots,
-} from '../../modules/snapshots/index.ts'
-import type { Handlers } from '../../routing/handler.ts'
+} from './read-snapshots.ts'
+import type { SnapshotContext } from './snapshot-context.ts'
 
-export function snapshotHandlers(context: SnapshotContext): Handlers {
+export function snapshotRoutes(context: SnapshotContext): Handlers {
   return {
     listSnapshots: ({ caller, query }) => listSnapshots(context, caller, query),
     listDockSnapshots: ({ caller, params, query }) => listDockSnapshots(context, caller, params.id, query),

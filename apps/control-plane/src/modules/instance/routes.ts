@@ -1,8 +1,16 @@
 /** Routes of the instance: its configuration, images and contact form. */
-import { type InstanceContext, listImages, readConfig, sendContact } from '../../modules/instance/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { type ImagesContext, listImages } from './images.ts'
+import { type InstanceFacts, readConfig } from './read-config.ts'
+import { type ContactContext, sendContact } from './send-contact.ts'
 
-export function instanceHandlers(context: InstanceContext): Handlers {
+export type InstanceContext = ImagesContext & {
+  facts: InstanceFacts
+  contact: ContactContext
+  isGithubAppConfigured(): Promise<boolean>
+}
+
+export function instanceRoutes(context: InstanceContext): Handlers {
   return {
     readConfig: async () =>
       readConfig({

@@ -1,25 +1,24 @@
-/** Routes of Docks and operations. */
-import {
-  branchDock,
-  createDock,
-  type DockContext,
-  deleteDock,
-  execInDock,
-  listDocks,
-  readDock,
-  readDockLastStop,
-  readDockSeries,
-  readDockStats,
-  readDockTimeline,
-  readOperation,
-  resumeDock,
-  searchDocks,
-  stopDock,
-  updateDock,
-} from '../../modules/docks/index.ts'
+/** Routes of Docks and operations, and of the decisions of admins that make Docks or give them up. */
 import type { Handlers } from '../../routing/handler.ts'
+import { takeDecision } from '../hosts/index.ts'
+import { branchDock } from './boot/branch-dock.ts'
+import { createDock } from './boot/create-dock.ts'
+import { resumeDock } from './boot/resume-dock.ts'
+import { deleteDock } from './delete/delete-dock.ts'
+import type { DockContext } from './dock-context.ts'
+import { execInDock } from './exec/exec-dock.ts'
+import { adoptQuarantined } from './recovery/adopt-quarantined.ts'
+import { declareLost } from './recovery/declare-lost.ts'
+import { stopDock } from './stop/stop-dock.ts'
+import { listDocks, readDock, readOperation } from './view/read-dock.ts'
+import { readDockLastStop } from './view/read-last-stop.ts'
+import { readDockSeries } from './view/read-series.ts'
+import { readDockStats } from './view/read-stats.ts'
+import { readDockTimeline } from './view/read-timeline.ts'
+import { searchDocks } from './view/search-docks.ts'
+import { updateDock } from './view/update-dock.ts'
 
-export function dockHandlers(context: DockContext): Handlers {
+export function dockRoutes(context: DockContext): Handlers {
   return {
     createDock: ({ caller, body, idempotencyKey }) => createDock(context, caller, body, idempotencyKey),
     listDocks: async ({ caller, query }) => listDocks(context, caller, query),
@@ -37,6 +36,9 @@ export function dockHandlers(context: DockContext): Handlers {
     searchDocks: ({ caller, query }) => searchDocks(context, caller, query),
     readDockTimeline: ({ caller, params, query }) => readDockTimeline(context, caller, params.id, query),
     readDockSeries: ({ caller, params, query }) => readDockSeries(context, caller, params.id, query),
+    declareHostLost: ({ params }) => declareLost(context, params.id),
+    adoptQuarantined: ({ caller, params, body: { organizationId } }) =>
+      takeDecision(adoptQuarantined(context, params.id, { organizationId, adminId: caller.userId })),
     readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
   }
 }

@@ -1,15 +1,11 @@
 /** Routes of Templates. */
-import {
-  createTemplate,
-  deleteTemplate,
-  listTemplates,
-  readTemplate,
-  searchTemplates,
-  type TemplatesModule,
-} from '../../modules/templates/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { createTemplate, type TemplateGates } from './create-template.ts'
+import { deleteTemplate } from './delete-template.ts'
+import { listTemplates, readTemplate, searchTemplates } from './read-templates.ts'
+import type { TemplateContext } from './template-context.ts'
 
-export function templateHandlers({ context, gates }: Pick<TemplatesModule, 'context' | 'gates'>): Handlers {
+export function templateRoutes(context: TemplateContext, gates: TemplateGates): Handlers {
   return {
     createTemplate: ({ caller, body }) => createTemplate(context, gates, caller, body),
     listTemplates: ({ caller }) => listTemplates(context.db, caller),

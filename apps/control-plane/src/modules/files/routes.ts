@@ -1,17 +1,13 @@
 /** Routes of files in running Docks. */
-import {
-  deleteFile,
-  type FilesContext,
-  listFiles,
-  makeFolder,
-  moveFile,
-  readFile,
-  watchFiles,
-  writeFile,
-} from '../../modules/files/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { deleteFile, makeFolder, moveFile } from './change-files.ts'
+import type { FilesContext } from './files-context.ts'
+import { listFiles } from './list-files.ts'
+import { readFile } from './read-file.ts'
+import { watchFiles } from './watch-files.ts'
+import { writeFile } from './write-file.ts'
 
-export function fileHandlers(context: FilesContext): Handlers {
+export function fileRoutes(context: FilesContext): Handlers {
   return {
     readDockFile: ({ caller, params, query, range, accept, isHead }) =>
       readFile(context, caller, params.id, { path: query.path, range, accept, isHead }),

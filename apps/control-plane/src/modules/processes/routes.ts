@@ -1,19 +1,12 @@
 /** Routes of processes that outlive their request. */
-import {
-  closeInput,
-  listProcesses,
-  type ProcessContext,
-  readProcess,
-  readProcessOutput,
-  resizeProcess,
-  signalProcess,
-  startProcess,
-  waitForProcess,
-  writeInput,
-} from '../../modules/processes/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { closeInput, resizeProcess, signalProcess, writeInput } from './control-process.ts'
+import type { ProcessContext } from './process-context.ts'
+import { readProcessOutput } from './read-output.ts'
+import { listProcesses, readProcess, waitForProcess } from './read-processes.ts'
+import { startProcess } from './start-process.ts'
 
-export function processHandlers(context: ProcessContext): Handlers {
+export function processRoutes(context: ProcessContext): Handlers {
   return {
     startDockProcess: ({ caller, params, body, idempotencyKey }) =>
       startProcess(context, caller, params.id, body, idempotencyKey),

@@ -1,34 +1,31 @@
-/** Routes of organizations, their members, invitations and workspaces. */
+/** Routes of organizations, their policies, members, invitations and workspaces. */
+import type { Handlers } from '../../routing/handler.ts'
+import { changeMemberRole } from './change-member-role.ts'
+import { createOrganization } from './create-organization.ts'
+import { createWorkspace } from './create-workspace.ts'
+import { deleteOrganization } from './delete-organization.ts'
+import { deleteWorkspace } from './delete-workspace.ts'
+import { inviteMember } from './invite-member.ts'
+import { listInvitations } from './list-invitations.ts'
+import { listMembers, listNamedMembers } from './list-members.ts'
+import { listWorkspaces, readWorkspace } from './list-workspaces.ts'
+import type { OrganizationContext } from './organization-context.ts'
+import { listOrganizations, readOrganization } from './read-organization.ts'
+import { removeMember } from './remove-member.ts'
+import { linkInvitation, resendInvitation } from './resend-invitation.ts'
 import {
   acceptInvitation,
-  changeMemberRole,
-  createOrganization,
-  createWorkspace,
   declineInvitation,
-  deleteOrganization,
-  deleteWorkspace,
-  inviteMember,
-  linkInvitation,
-  listInvitations,
-  listMembers,
-  listNamedMembers,
-  listOrganizations,
   listOwnInvitations,
-  listWorkspaces,
-  type OrganizationContext,
   readInvitation,
   readInvitationGreeting,
-  readOrganization,
-  readWorkspace,
-  removeMember,
-  resendInvitation,
-  revokeInvitation,
-  updateOrganization,
-  updateWorkspace,
-} from '../../modules/organizations/index.ts'
-import type { Handlers } from '../../routing/handler.ts'
+} from './respond-to-invitation.ts'
+import { readRetention, updateRetention } from './retention.ts'
+import { revokeInvitation } from './revoke-invitation.ts'
+import { updateOrganization } from './update-organization.ts'
+import { updateWorkspace } from './update-workspace.ts'
 
-export function organizationHandlers(context: OrganizationContext): Handlers {
+export function organizationRoutes(context: OrganizationContext): Handlers {
   return {
     createOrganization: ({ caller, body }) => createOrganization(context, caller, body),
     listOrganizations: ({ caller }) => listOrganizations(context.db, caller),
@@ -42,11 +39,6 @@ export function organizationHandlers(context: OrganizationContext): Handlers {
       changeMemberRole(context, caller, params.userId, body.role),
     leaveOrganization: ({ caller }) => removeMember(context, caller, caller.userId),
     removeMember: ({ caller, params }) => removeMember(context, caller, params.userId),
-  }
-}
-
-export function invitationHandlers(context: OrganizationContext): Handlers {
-  return {
     listInvitations: ({ caller }) => listInvitations(context.db, caller),
     revokeInvitation: ({ caller, params }) => revokeInvitation(context.db, caller, params.invitationId),
     resendInvitation: ({ caller, params }) => resendInvitation(context, caller, params.invitationId),
@@ -60,15 +52,12 @@ export function invitationHandlers(context: OrganizationContext): Handlers {
     readInvitationGreeting: ({ params }) => readInvitationGreeting(context, params.token),
     acceptInvitation: ({ caller, params }) => acceptInvitation(context, caller, { token: params.token }),
     declineInvitation: ({ caller, params }) => declineInvitation(context, caller, { token: params.token }),
-  }
-}
-
-export function workspaceHandlers(context: OrganizationContext): Handlers {
-  return {
     listWorkspaces: ({ caller }) => listWorkspaces(context.db, caller),
     createWorkspace: ({ caller, body }) => createWorkspace(context, caller, body),
     readWorkspace: ({ caller, params }) => readWorkspace(context.db, caller, params.id),
     updateWorkspace: ({ caller, params, body }) => updateWorkspace(context, caller, params.id, body),
+    readRetention: ({ caller }) => readRetention(context.db, caller),
+    updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
     deleteWorkspace: ({ caller, params }) => deleteWorkspace(context, caller, params.id),
   }
 }

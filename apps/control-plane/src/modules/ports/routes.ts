@@ -1,14 +1,12 @@
 /** Routes of exposed ports. */
-import {
-  changePort,
-  exposePort,
-  listPorts,
-  type PortContext,
-  unexposePort,
-} from '../../modules/ports/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { changePort } from './change-port.ts'
+import { exposePort } from './expose-port.ts'
+import { listPorts } from './list-ports.ts'
+import type { PortContext } from './port-context.ts'
+import { unexposePort } from './unexpose-port.ts'
 
-export function portHandlers(context: PortContext): Handlers {
+export function portRoutes(context: PortContext): Handlers {
   return {
     listPorts: ({ caller, params }) => listPorts(context, caller, params.id),
     exposePort: ({ caller, params, body }) => exposePort(context, caller, params.id, body.port),

@@ -1,23 +1,18 @@
 /** Routes of the GitHub App and of linked repositories. */
+import type { Handlers } from '../../routing/handler.ts'
+import { createGithubApp, createGithubManifest, deleteGithubApp, readGithubApp } from './app/manage-app.ts'
+import type { GithubContext } from './github-context.ts'
 import {
-  authorizeGithubLink,
-  createGithubApp,
-  createGithubManifest,
-  deleteGithubApp,
-  type GithubContext,
-  linkRepositories,
   listInstallations,
-  readGithubApp,
   readInstallation,
   readInstallationSettings,
-  startGithubLink,
   unlinkInstallation,
   updateInstallation,
   updateInstallationSettings,
-} from '../../modules/github/index.ts'
-import type { Handlers } from '../../routing/handler.ts'
+} from './installations/manage-installations.ts'
+import { authorizeGithubLink, linkRepositories, startGithubLink } from './linking/link-repositories.ts'
 
-export function githubHandlers(context: GithubContext): Handlers {
+export function githubRoutes(context: GithubContext): Handlers {
   const named = ({ params, query }: { params: { id: string }; query: { workspaceId: string } }) => ({
     ...{ id: params.id, workspaceId: query.workspaceId },
   })

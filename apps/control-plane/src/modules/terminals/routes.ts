@@ -1,9 +1,10 @@
 /** Routes of terminals. The terminal gateway handles the WebSocket. */
 import { ServiceError } from '@dock/contract'
-import { openTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { openTerminal } from './open-terminal.ts'
+import type { TerminalContext } from './terminal-context.ts'
 
-export function terminalHandlers(context: TerminalContext): Handlers {
+export function terminalRoutes(context: TerminalContext): Handlers {
   return {
     openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
     openProcessTerminal: ({ caller, params: { id, pid }, body }) =>

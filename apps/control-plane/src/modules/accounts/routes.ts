@@ -1,18 +1,11 @@
 /** Routes of the caller's own account. */
-import {
-  type AccountContext,
-  createReadMe,
-  listConnections,
-  listUnverifiedPeople,
-  readProfile,
-  removeConnection,
-  updateProfile,
-  vouchForAddress,
-} from '../../modules/accounts/index.ts'
-import { readRetention, updateRetention } from '../../modules/organizations/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { listConnections, removeConnection } from './connections.ts'
+import { type AccountContext, readProfile, updateProfile } from './profile.ts'
+import { createReadMe } from './read-me.ts'
+import { listUnverifiedPeople, vouchForAddress } from './unverified-people.ts'
 
-export function accountHandlers(context: AccountContext): Handlers {
+export function accountRoutes(context: AccountContext): Handlers {
   const readMe = createReadMe(context.db)
   return {
     readMe: ({ caller }) => readMe(caller),
@@ -22,7 +15,5 @@ export function accountHandlers(context: AccountContext): Handlers {
     removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
     listUnverifiedPeople: () => listUnverifiedPeople(context.db),
     vouchForAddress: ({ caller, params }) => vouchForAddress(context, caller, params.id),
-    readRetention: ({ caller }) => readRetention(context.db, caller),
-    updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
   }
 }

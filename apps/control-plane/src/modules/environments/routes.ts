@@ -1,32 +1,35 @@
 /** Routes of Environments. */
-import type { DockContext } from '../../modules/docks/index.ts'
+import type { Handlers } from '../../routing/handler.ts'
+import type { DockContext } from '../docks/index.ts'
 import {
   addRepository,
-  createEnvironment,
-  deleteEnvironment,
-  type EnvironmentContext,
+  removeFile,
+  removeRepository,
+  removeVariable,
+  replaceSecrets,
+  setFile,
+  setVariable,
+} from './change-contents.ts'
+import { createEnvironment } from './create-environment.ts'
+import { deleteEnvironment } from './delete-environment.ts'
+import type { EnvironmentContext } from './environment-context.ts'
+import {
   listDescribedVersions,
   listEnvironments,
   listRepositories,
   listVersions,
   readEnvironment,
-  removeFile,
-  removeRepository,
-  removeVariable,
-  replaceSecrets,
   revealSecrets,
-  setFile,
-  setVariable,
-  updateEnvironment,
-  upgradeEnvironment,
-} from '../../modules/environments/index.ts'
-import type { Handlers } from '../../routing/handler.ts'
+} from './read-environments.ts'
+import { updateEnvironment } from './update-environment.ts'
+import { upgradeEnvironment } from './upgrade-environment.ts'
 
 type Named = { params: { ref: string }; query: { organizationId?: string | undefined } }
 
 const named = ({ params, query }: Named) => ({ ref: params.ref, organizationId: query.organizationId })
 
-export function environmentHandlers(context: EnvironmentContext): Handlers {
+/** Returns the routes. The one that upgrades Docks needs their context. */
+export function environmentRoutes(context: EnvironmentContext, docks: DockContext): Handlers {
   return {
     listEnvironments: ({ caller }) => listEnvironments(context, caller),
     createEnvironment: ({ caller, body }) => createEnvironment(context, caller, body),
@@ -50,13 +53,6 @@ export function environmentHandlers(context: EnvironmentContext): Handlers {
     removeEnvironmentFile: (request) =>
       removeFile(context, request.caller, named(request), request.params.path),
     revealEnvironmentSecrets: (request) => revealSecrets(context, request.caller, named(request)),
-  }
-}
-
-/** The route that also changes Docks. */
-export function environmentUpgradeHandlers(context: DockContext): Handlers {
-  return {
-    upgradeEnvironment: (request) =>
-      upgradeEnvironment(context, request.caller, named(request), request.body),
+    upgradeEnvironment: (request) => upgradeEnvironment(docks, request.caller, named(request), request.body),
   }
 }

@@ -1,29 +1,28 @@
 /** Routes of API keys, SSH keys, model provider keys, and the hosted assistant's connection. */
-import {
-  addSshKey,
-  createApiKey,
-  createDeviceCode,
-  createSshKeyChallenge,
-  deleteAssistantConnection,
-  deleteProviderKey,
-  deleteSshKey,
-  type KeysContext,
-  listApiKeys,
-  listProviderKeys,
-  listSshKeyProofs,
-  listSshKeys,
-  pollDeviceSignIn,
-  proveSshKey,
-  readAssistantConnection,
-  redeemDeviceCode,
-  revealProviderKey,
-  revokeApiKey,
-  setProviderKey,
-  startDeviceSignIn,
-} from '../../modules/keys/index.ts'
 import type { Handlers } from '../../routing/handler.ts'
+import { createApiKey } from './api-keys/create-api-key.ts'
+import { listApiKeys } from './api-keys/list-api-keys.ts'
+import { revokeApiKey } from './api-keys/revoke-api-key.ts'
+import { deleteAssistantConnection, readAssistantConnection } from './assistant/assistant-connection.ts'
+import { pollDeviceSignIn } from './assistant/poll-device-sign-in.ts'
+import { startDeviceSignIn } from './assistant/start-device-sign-in.ts'
+import { createDeviceCode } from './device-codes/create-device-code.ts'
+import { redeemDeviceCode } from './device-codes/redeem-device-code.ts'
+import type { KeysContext } from './keys-context.ts'
+import {
+  deleteProviderKey,
+  listProviderKeys,
+  revealProviderKey,
+  setProviderKey,
+} from './provider-keys/provider-keys.ts'
+import { addSshKey } from './ssh-keys/add-ssh-key.ts'
+import { createSshKeyChallenge } from './ssh-keys/create-ssh-key-challenge.ts'
+import { deleteSshKey } from './ssh-keys/delete-ssh-key.ts'
+import { listSshKeyProofs } from './ssh-keys/list-ssh-key-proofs.ts'
+import { listSshKeys } from './ssh-keys/list-ssh-keys.ts'
+import { proveSshKey } from './ssh-keys/prove-ssh-key.ts'
 
-export function keyHandlers(context: KeysContext): Handlers {
+export function keyRoutes(context: KeysContext): Handlers {
   return {
     createApiKey: ({ caller, body }) => createApiKey(context, caller, body),
     listApiKeys: ({ caller }) => listApiKeys(context.db, caller),
@@ -36,20 +35,10 @@ export function keyHandlers(context: KeysContext): Handlers {
     proveSshKey: ({ caller, params, body }) => proveSshKey(context, caller, params.id, body),
     createDeviceCode: ({ body, clientAddress }) => createDeviceCode(context, body, clientAddress),
     redeemDeviceCode: ({ body, clientAddress }) => redeemDeviceCode(context, body, clientAddress),
-  }
-}
-
-export function providerKeyHandlers(context: KeysContext): Handlers {
-  return {
     listProviderKeys: ({ caller }) => listProviderKeys(context, caller),
     setProviderKey: ({ caller, body }) => setProviderKey(context, caller, body),
     revealProviderKey: ({ caller, params }) => revealProviderKey(context, caller, params.provider),
     deleteProviderKey: ({ caller, params }) => deleteProviderKey(context, caller, params.provider),
-  }
-}
-
-export function assistantHandlers(context: KeysContext): Handlers {
-  return {
     readAssistantConnection: ({ caller }) => readAssistantConnection(context, caller),
     startDeviceSignIn: ({ caller }) => startDeviceSignIn(context, caller),
     pollDeviceSignIn: ({ caller }) => pollDeviceSignIn(context, caller),
