@@ -6,7 +6,10 @@
 import * as z from 'zod'
 import { ObjectEnd } from '../object-end.ts'
 import type { AnswerReader, Progress, SentryAnswer } from '../sentry-answer.ts'
-import type { MemoryProcess } from './victims.ts'
+
+/** A process as the sentry lists it. */
+export type ListedProcess = { pid: number; parentPid: number; name: string }
+export type MemoryProcess = ListedProcess & { rssBytes: number }
 
 export type MemoryDump = {
   processes: MemoryProcess[]

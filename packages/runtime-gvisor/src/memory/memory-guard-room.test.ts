@@ -4,7 +4,7 @@ import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
 import { headroomMiB, MemoryGuard } from './memory-guard.ts'
 import type { SandboxMemory } from './relief.ts'
-import type { MemoryProcess } from './victims.ts'
+import type { MemoryProcess } from './dump-reader.ts'
 
 const mib = 2 ** 20
 const memoryMiB = 512

@@ -4,7 +4,7 @@ import { SentrySilent } from '../sentry-connection.ts'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief, type SandboxMemory } from './relief.ts'
-import type { ListedProcess } from './victims.ts'
+import type { ListedProcess } from './dump-reader.ts'
 
 const mib = 2 ** 20
 const hog = { pid: 9, parentPid: 1, name: 'hog' }

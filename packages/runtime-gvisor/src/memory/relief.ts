@@ -1,9 +1,9 @@
 /** Kills processes of a sandbox during a memory shortage, in rounds, until enough memory is free. */
 import { SentryRefused } from '../sentry-connection.ts'
 import { Crowd } from './crowd.ts'
-import type { MemoryDump } from './dump-reader.ts'
+import type { ListedProcess, MemoryDump, MemoryProcess } from './dump-reader.ts'
 import type { ProcessSizes } from './process-sizes.ts'
-import { type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
+import { Victims } from './victims.ts'
 
 const reduceEveryMs = 100
 /** While the processes do not explain the used memory, only one victim is killed per this time. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
+import type { ListedProcess, MemoryProcess } from './dump-reader.ts'
+import { Victims } from './victims.ts'
 
 const mib = 2 ** 20
 const process = (pid: number, parentPid: number, rssMiB: number, name = `p${pid}`): MemoryProcess => ({

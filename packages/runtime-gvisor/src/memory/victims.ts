@@ -3,9 +3,7 @@
  * as needed. The kernel frees a victim's memory shortly after its end, so a victim stays pending until then.
  */
 
-/** A process as the sentry lists it. */
-export type ListedProcess = { pid: number; parentPid: number; name: string }
-export type MemoryProcess = ListedProcess & { rssBytes: number }
+import type { ListedProcess, MemoryProcess } from './dump-reader.ts'
 
 /** The rate at which the kernel frees the memory of an ended process. */
 const freedBytesPerMs = 4_000_000
