@@ -28,6 +28,10 @@ const mail = `${app}/mail/`
 const publicWeb = `${app}/public-web/`
 const moduleFaces = `${app}/modules/[^/]+/index\\.ts$`
 
+/** The folders of the gVisor driver, lowest first. Each may import those before it. */
+const gvisor = '^packages/runtime-gvisor/src'
+const gvisorFolders = ['system', 'runsc', 'cgroup', 'sentry', 'memory', 'pipes', 'sandbox', 'exec', 'process']
+
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -48,6 +52,18 @@ module.exports = {
     only('ssh-server', '^packages/ssh-server/', [foundation]),
     only('runtime', '^packages/runtime/', [contract, foundation]),
     only('driver', '^packages/runtime-[^/]+/', [runtime, foundation]),
+    ...gvisorFolders.map((folder, index) => ({
+      name: `gvisor-${folder}`,
+      severity: 'error',
+      comment: `${folder} may import only folders before it: ${gvisorFolders.join(', ')}`,
+      from: { path: `${gvisor}/${folder}/`, pathNot: tests },
+      to: {
+        path: [
+          ...gvisorFolders.slice(index + 1).map((higher) => `${gvisor}/${higher}/`),
+          `${gvisor}/[^/]+\\.ts$`,
+        ],
+      },
+    })),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
 
     only('supervisor', '^apps/supervisor/', ['^packages/embedded-postgres/', foundation]),

@@ -34,7 +34,7 @@ const needOwnProcess = [
   'apps/host-agent/src/disks/disk-pool.test.ts',
   'apps/host-agent/src/process-keeper/left-pipes.test.ts',
   'apps/host-agent/src/{rcu-expedited,watches}.test.ts',
-  'packages/runtime-gvisor/src/{create-gvisor-driver,output-pipe,pipes-without-descriptors,run-detached}.test.ts',
+  'packages/runtime-gvisor/src/**/{create-gvisor-driver,output-pipe,pipes-without-descriptors,run-detached}.test.ts',
 ]
 
 const cheapPasswords = ['tests/testkit/src/cheap-passwords.ts']

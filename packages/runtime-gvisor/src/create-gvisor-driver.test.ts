@@ -17,8 +17,8 @@ import { describeDriver } from '@dock/runtime/conformance'
 import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
-import { Sentry } from './sentry.ts'
-import { SentryRefused } from './sentry-connection.ts'
+import { Sentry } from './sentry/sentry.ts'
+import { SentryRefused } from './sentry/sentry-connection.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS

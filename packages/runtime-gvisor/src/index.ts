@@ -1,3 +1,3 @@
 export { createGvisorDriver, type GvisorDriver, type GvisorOptions } from './create-gvisor-driver.ts'
-export type { ExecTransport } from './exec-transport.ts'
+export type { ExecTransport } from './exec/exec-transport.ts'
 export { type GvisorSettings, readGvisorSettings } from './gvisor-settings.ts'

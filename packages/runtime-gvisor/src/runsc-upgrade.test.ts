@@ -19,8 +19,8 @@ import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '@dock/runtime'
 import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
-import { Sentry } from './sentry.ts'
-import { SentryRefused } from './sentry-connection.ts'
+import { Sentry } from './sentry/sentry.ts'
+import { SentryRefused } from './sentry/sentry-connection.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS

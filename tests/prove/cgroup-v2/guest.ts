@@ -9,9 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import type { ExecRequest, ExecResult, OutOfMemory } from '@dock/runtime'
 import { createGvisorDriver } from '@dock/runtime-gvisor'
+import {
+  readCgroupMounts,
+  SandboxCgroup,
+} from '../../../packages/runtime-gvisor/src/cgroup/sandbox-cgroup.ts'
 import { memoryGroup } from '../../../packages/runtime-gvisor/src/memory/memory-group.ts'
-import { readCgroupMounts, SandboxCgroup } from '../../../packages/runtime-gvisor/src/sandbox-cgroup.ts'
-import { sandboxId } from '../../../packages/runtime-gvisor/src/sandbox-id.ts'
+import { sandboxId } from '../../../packages/runtime-gvisor/src/runsc/sandbox-id.ts'
 
 const [runscPath = '', rootfs = '', folder = ''] = process.argv.slice(2)
 const mebibyte = 2 ** 20

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ListedProcess } from '../sentry/dump-reader.ts'
 import { Crowd } from './crowd.ts'
-import type { ListedProcess } from './dump-reader.ts'
 
 const mib = 2 ** 20
 const named = (name: string, count: number, firstPid = 10): ListedProcess[] =>

@@ -3,7 +3,7 @@
  * killing the largest does not stop it. Therefore every process with the bomb's name is killed, except commands started
  * from outside, and no other process.
  */
-import type { ListedProcess } from './dump-reader.ts'
+import type { ListedProcess } from '../sentry/dump-reader.ts'
 
 /** With at most this many processes, a Dock has no bomb. */
 const processesMax = 150

@@ -2,7 +2,7 @@
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import koffi from 'koffi'
-import { openPipe } from '../system-calls.ts'
+import { openPipe } from '../system/system-calls.ts'
 
 const libc = koffi.load(null)
 const eventfd = libc.func('int eventfd(unsigned int initial, int flags)')

@@ -1,10 +1,10 @@
 /** Tests the guard with a fake group and sentry, for cases that are too rare with real ones. */
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
+import type { MemoryProcess } from '../sentry/dump-reader.ts'
+import { SentryRefused, SentrySilent } from '../sentry/sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
 import { headroomMiB, MemoryGuard } from './memory-guard.ts'
 import type { SandboxMemory } from './relief.ts'
-import type { MemoryProcess } from './dump-reader.ts'
 
 const mib = 2 ** 20
 const memoryMiB = 512

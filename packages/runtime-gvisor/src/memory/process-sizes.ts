@@ -3,7 +3,7 @@
  * So the next dump waits four times as long as reading the last one took, and a sandbox uses at most a fifth of the
  * agent's time.
  */
-import type { ListedProcess, MemoryDump, MemoryProcess } from './dump-reader.ts'
+import type { ListedProcess, MemoryDump, MemoryProcess } from '../sentry/dump-reader.ts'
 
 const waitPerReadMs = 4
 const waitMsMax = 1_000

@@ -1,10 +1,9 @@
 /** Tests a single round of a shortage, with a fake sentry. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { SentrySilent } from '../sentry-connection.ts'
-import type { MemoryDump } from './dump-reader.ts'
+import type { ListedProcess, MemoryDump } from '../sentry/dump-reader.ts'
+import { SentrySilent } from '../sentry/sentry-connection.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief, type SandboxMemory } from './relief.ts'
-import type { ListedProcess } from './dump-reader.ts'
 
 const mib = 2 ** 20
 const hog = { pid: 9, parentPid: 1, name: 'hog' }

@@ -1,7 +1,8 @@
 /** Kills processes of a sandbox during a memory shortage, in rounds, until enough memory is free. */
-import { SentryRefused } from '../sentry-connection.ts'
+
+import type { ListedProcess, MemoryDump, MemoryProcess } from '../sentry/dump-reader.ts'
+import { SentryRefused } from '../sentry/sentry-connection.ts'
 import { Crowd } from './crowd.ts'
-import type { ListedProcess, MemoryDump, MemoryProcess } from './dump-reader.ts'
 import type { ProcessSizes } from './process-sizes.ts'
 import { Victims } from './victims.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ListedProcess, MemoryProcess } from './dump-reader.ts'
+import type { ListedProcess, MemoryProcess } from '../sentry/dump-reader.ts'
 import { Victims } from './victims.ts'
 
 const mib = 2 ** 20

@@ -3,7 +3,7 @@
  * as needed. The kernel frees a victim's memory shortly after its end, so a victim stays pending until then.
  */
 
-import type { ListedProcess, MemoryProcess } from './dump-reader.ts'
+import type { ListedProcess, MemoryProcess } from '../sentry/dump-reader.ts'
 
 /** The rate at which the kernel frees the memory of an ended process. */
 const freedBytesPerMs = 4_000_000

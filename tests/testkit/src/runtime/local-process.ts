@@ -12,8 +12,8 @@ import {
   type SignalName,
   type SignalTarget,
 } from '@dock/runtime'
-import { ProcessStreams } from '@dock/runtime-gvisor/src/process-streams.ts'
-import { ptyProgram, resizeProgram } from '@dock/runtime-gvisor/src/pty-program.ts'
+import { ProcessStreams } from '@dock/runtime-gvisor/src/pipes/process-streams.ts'
+import { ptyProgram, resizeProgram } from '@dock/runtime-gvisor/src/process/pty-program.ts'
 
 const run = promisify(execFile)
 
