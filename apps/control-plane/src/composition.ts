@@ -156,10 +156,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     countRunsAtWork,
     // The order matters: a link starts Runs, a Run drives its Dock, a Template holds its Dock, a Dock its Snapshots, a
     // Snapshot its objects. Records and counters are removed last, once everything that they describe is gone.
-    things: [
+    resources: [
       { name: 'links with GitHub', remove: (organizationId) => github.unlinkOrganization(organizationId) },
       { name: 'Runs', remove: (organizationId) => countRunsAtWork(db, { organizationId }) },
-      ...docks.things,
+      ...docks.resources,
       { name: 'mails', remove: mail.removeAbout },
       { name: 'usage', remove: billing.removeUsage },
       { name: 'counters', remove: limits.removeCounters },

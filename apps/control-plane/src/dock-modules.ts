@@ -59,7 +59,7 @@ export type DockModules = {
   snapshots: SnapshotsModule
   templates: TemplatesModule
   /** What an organization owns of all this, in the order of its removal. */
-  things: readonly OrganizationResource[]
+  resources: readonly OrganizationResource[]
   routes: Handlers
   listens: Channels
   /** Starts sweeps and timers. */
@@ -102,7 +102,7 @@ export function createDockModules(options: {
   copySettings: CopySettings
   copyMetrics?: CopyMetrics
   /** Called every few seconds with the number of quarantined items. */
-  quarantined?(things: number): void
+  quarantined?(items: number): void
   /** Repeats erasures that a restored database has undone. */
   reapplyErasures?(erased: readonly Erased[]): Promise<void>
   /** API requests go before large streams of processes. */
@@ -183,7 +183,7 @@ export function createDockModules(options: {
     enrolment: hosts.enrolment,
     hostEvents: reception.events,
     context: docks.context,
-    things: [
+    resources: [
       // First, while the database still knows which Docks belong to the organization.
       { name: 'quarantine', remove: hosts.removeQuarantined },
       { name: 'templates', remove: templates.removeAll },

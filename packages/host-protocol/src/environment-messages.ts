@@ -6,10 +6,10 @@ import { dockVariables } from './setup-messages.ts'
 export const secretFiles = z.array(z.object({ path: z.string().min(1), contents: z.string() }))
 export type SecretFiles = z.infer<typeof secretFiles>
 
-export const updateDockEnvironment = z.object({
+export const applyEnvironment = z.object({
   operationId: z.string(),
   generation: z.number().int().min(1),
   env: dockVariables,
   files: secretFiles.optional(),
 })
-export type UpdateDockEnvironment = z.infer<typeof updateDockEnvironment>
+export type ApplyEnvironment = z.infer<typeof applyEnvironment>

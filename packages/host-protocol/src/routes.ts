@@ -8,7 +8,7 @@
  * may be newer, so readers ignore fields and events that they do not know.
  */
 import * as capture from './capture-messages.ts'
-import { updateDockEnvironment } from './environment-messages.ts'
+import { applyEnvironment } from './environment-messages.ts'
 import * as image from './image-messages.ts'
 import * as kept from './kept-process-messages.ts'
 import * as message from './messages.ts'
@@ -98,7 +98,7 @@ export const routes = {
    */
   setup: post('/docks/:dockId/setup', { body: setupDock, answer: setupOutcome, timeoutMs: untilTimeout }),
   /** Replaces the variables and secret files of a running Dock. */
-  furnish: post('/docks/:dockId/environment', { body: updateDockEnvironment }),
+  applyEnvironment: post('/docks/:dockId/environment', { body: applyEnvironment }),
   /**
    * Configures git to reach these repositories through the git door, and clones those that are missing. Existing clones
    * are unchanged, so the command is idempotent.

@@ -42,8 +42,8 @@ it.each(sample.map((crash) => [nameOf(crash), crash] as const))(
 const ofUpgrades: Omit<CrashCase, 'operation'>[] = [
   { place: 'upgrade:apply:before', victim: 'control-plane' },
   { place: 'upgrade:apply:after', victim: 'control-plane' },
-  { place: 'agent:furnish:between', victim: 'agent' },
-  { place: 'agent:furnish:after', victim: 'agent' },
+  { place: 'agent:apply:between', victim: 'agent' },
+  { place: 'agent:apply:after', victim: 'agent' },
 ]
 const patient = { timeout: 60_000, interval: 500 }
 

@@ -14,7 +14,7 @@ export type Metrics = {
   /** Counts an error that nothing caught: of one stream, or another one, after which the process leaves. */
   uncaught(kind: 'stream' | 'other'): void
   /** Sets the number of quarantined items that wait for a decision. */
-  quarantined(things: number): void
+  quarantined(items: number): void
 }
 
 export function createMetrics(): Metrics {
@@ -79,7 +79,7 @@ export function createMetrics(): Metrics {
       session: (kind) => sshSessions.inc({ kind }),
     },
     uncaught: (kind) => uncaught.inc({ kind }),
-    quarantined: (things) => quarantine.set(things),
+    quarantined: (items) => quarantine.set(items),
     copies: {
       recordDrill: (result) => drills.inc({ result }),
       recordDelay: (seconds) => behind.set(seconds),

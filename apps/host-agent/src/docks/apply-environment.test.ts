@@ -1,6 +1,6 @@
 import type { ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { expect, it } from 'vitest'
-import { furnishDock } from './furnish-dock.ts'
+import { applyEnvironment } from './apply-environment.ts'
 
 it('fails only when the files are delivered too, so that no part of it overlaps a later delivery', async () => {
   const { promise: files, resolve: finish } = Promise.withResolvers<void>()
@@ -11,7 +11,7 @@ it('fails only when the files are delivered too, so that no part of it overlaps 
     },
   } as unknown as RuntimeDriver
   let isAnswered = false
-  const answer = furnishDock(driver, {} as SandboxHandle, {
+  const answer = applyEnvironment(driver, {} as SandboxHandle, {
     env: { A: 'b' },
     files: [{ path: 'token', contents: 'x' }],
   }).finally(() => {

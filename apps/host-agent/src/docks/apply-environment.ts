@@ -34,15 +34,15 @@ const giveVariables = async (
  * Replaces the variables, and the secret files if `files` is given. Throws if the sandbox does not accept them. No part of
  * the work is still running when this throws.
  */
-export async function furnishDock(
+export async function applyEnvironment(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   { env, files }: { env: DockVariables; files?: SecretFiles | undefined },
 ): Promise<void> {
-  faultPoint('agent:furnish:before')
+  faultPoint('agent:apply:before')
   await settleAll([
-    giveVariables(driver, sandbox, env).then(() => faultPoint('agent:furnish:between')),
+    giveVariables(driver, sandbox, env).then(() => faultPoint('agent:apply:between')),
     files ? deliverFiles(driver, sandbox, files) : Promise.resolve(),
   ])
-  faultPoint('agent:furnish:after')
+  faultPoint('agent:apply:after')
 }

@@ -18,13 +18,13 @@ import {
   resizeProcess,
   signalProcess,
 } from '../sandboxes/processes/open-process.ts'
+import { applyEnvironment } from './apply-environment.ts'
 import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
 import { captureDock } from './capture-dock.ts'
 import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
 import { endUnreadable } from './end-unreadable.ts'
-import { furnishDock } from './furnish-dock.ts'
 import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
@@ -155,11 +155,15 @@ export class Dock {
   }
 
   /** Replaces the variables and secret files of a running Dock. Idempotent, so it does not wait for other commands. */
-  async furnish({ generation, env, files }: protocol.UpdateDockEnvironment): Promise<Record<string, never>> {
+  async applyEnvironment({
+    generation,
+    env,
+    files,
+  }: protocol.ApplyEnvironment): Promise<Record<string, never>> {
     const use = await this.#state.use(generation)
     try {
       const { driver } = this.#state.parts
-      await furnishDock(driver, use.sandbox, { env, files })
+      await applyEnvironment(driver, use.sandbox, { env, files })
     } finally {
       use.release()
     }

@@ -7,7 +7,7 @@ type Names =
   | 'stop'
   | 'capture'
   | 'destroy'
-  | 'furnish'
+  | 'applyEnvironment'
   | 'exec'
   | 'setup'
   | 'cloneRepositories'
@@ -24,7 +24,7 @@ export function dockHandlers({ docks, instance, precedence }: HostView): Pick<Ha
         await instance.requireCurrent(command.epoch)
         return docks.getForCommand(dockId).destroy(command)
       }),
-    furnish: ({ dockId }, request) => docks.getForCommand(dockId).furnish(request),
+    applyEnvironment: ({ dockId }, request) => docks.getForCommand(dockId).applyEnvironment(request),
     exec: ({ dockId }, request, { signal }) => {
       precedence.take()
       return knownDock(docks, dockId).exec(request, signal)

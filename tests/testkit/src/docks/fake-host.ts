@@ -32,7 +32,7 @@ type Method =
   | 'destroyCapture'
   | 'exec'
   | 'setup'
-  | 'furnish'
+  | 'applyEnvironment'
   | 'cloneRepositories'
 /** `lost`: the link breaks before the command is executed; `lost-after`: it breaks before the response arrives. */
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
@@ -240,8 +240,8 @@ export function createFakeHost(hostId: string): FakeHost {
         }),
       ),
     setup: ({ dockId }, body) => command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
-    furnish: ({ dockId }, body) =>
-      command('furnish', dockId, body, () => {
+    applyEnvironment: ({ dockId }, body) =>
+      command('applyEnvironment', dockId, body, () => {
         refuseOld(dockId, body.generation)
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
       }),

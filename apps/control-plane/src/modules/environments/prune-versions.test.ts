@@ -51,9 +51,9 @@ it('clears bundles that are neither current nor pinned, after the grace period f
   expect(await held()).toEqual([2, 4])
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   expect(await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {}))).toBe('succeeded')
-  expect(world.host.calls.filter(({ method }) => method === 'furnish' || method === 'start').length).not.toBe(
-    0,
-  )
+  expect(
+    world.host.calls.filter(({ method }) => method === 'applyEnvironment' || method === 'start').length,
+  ).not.toBe(0)
   await sql`update docks set environment_version = 4 where id = ${dock.id}`.execute(world.db)
   await prune()
   expect(await held()).toEqual([4])

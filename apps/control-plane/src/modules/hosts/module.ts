@@ -51,7 +51,7 @@ export function createHostsModule(needs: {
   lostAfterMs: number
   lineage: Pick<LineageModule, 'lineage' | 'erasureMacs' | 'reapplyErasures'>
   /** Called every few seconds with the number of quarantined items. */
-  quarantined?: ((things: number) => void) | undefined
+  quarantined?: ((items: number) => void) | undefined
 }): HostsModule {
   const { db, clock, logger, gateway, policy, warmPoolKind, runImage, lostAfterMs, quarantined } = needs
   const enrolment = createEnrolment({ db, clock })

@@ -36,17 +36,17 @@ export function isInQuarantine(hostId: string): RawBuilder<boolean> {
     where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'dock' and q.id = c.id))`
 }
 
-export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
+export type FoundItem = { kind: 'dock' | 'capture'; thingId: string; generation: number }
 
 /** Adds reported items to the quarantine as `found`. Items that are already there do not change. */
 export async function insertFound(
   db: Db,
   hostId: string,
-  things: readonly FoundThing[],
+  items: readonly FoundItem[],
   { newId, now }: { newId: () => string; now: Date },
 ): Promise<void> {
-  if (things.length === 0) return
-  const rows = things.map((thing) => ({ ...thing, id: newId() }))
+  if (items.length === 0) return
+  const rows = items.map((item) => ({ ...item, id: newId() }))
   await sql`insert into quarantine (id, host_id, kind, thing_id, generation, dock_id, state, first_seen_at)
     select t.id, ${hostId}::uuid, t.kind, t."thingId", t.generation,
       case when t.kind = 'dock' then t."thingId" end, 'found', ${now}::timestamptz

@@ -30,7 +30,7 @@ import {
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
-import { type FoundThing, insertFound } from './quarantine-store.ts'
+import { type FoundItem, insertFound } from './quarantine-store.ts'
 import type { WarmPoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
@@ -63,7 +63,7 @@ export type InventoryParts = {
   lostTime: LostTime
   /** The kind of sandbox that every host keeps in its warm pool. */
   warmPoolKind: WarmPoolKind
-  /** Every host keeps a few sandboxes of this image, too, while repositories are linked. Null: of no second image. */
+  /** While repositories are linked, every host also keeps a few warm sandboxes of this image, for Runs. Null: none. */
   runImage: string | null
 }
 
@@ -228,7 +228,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     )
     await unblockOperationsOfHost(db, hostId, now)
     const unkept = await judgeCaptures(parts, hostId, captures ?? [])
-    const unknown: FoundThing[] = [
+    const unknown: FoundItem[] = [
       ...orphans
         .filter(({ way }) => way === 'quarantine')
         .map(({ dockId, generation }) => ({ kind: 'dock' as const, thingId: dockId, generation })),

@@ -34,12 +34,13 @@ export function createOrganizationsModule(
     logger: Logger
     sealer: Sealer
     /** What an organization owns besides the rows that a cascading delete removes. */
-    things: readonly OrganizationResource[]
+    resources: readonly OrganizationResource[]
   },
 ): OrganizationsModule {
-  const { db, clock, logger, sealer, things, rateLimits, organizationsPerPerson, appUrl, wakeMailer } = needs
+  const { db, clock, logger, sealer, resources, rateLimits, organizationsPerPerson, appUrl, wakeMailer } =
+    needs
   const { countRunsAtWork, limits } = needs
-  const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
+  const removal = createOrganizationRemoval({ db, clock, logger, sealer, resources })
   return {
     routes: organizationRoutes({
       db,

@@ -31,18 +31,18 @@ beforeEach(async () => {
 
 const logger = createLogger('test')
 logger.level = 'silent'
-const docksThing: OrganizationResource = {
+const docksResource: OrganizationResource = {
   name: 'docks',
   remove: (id) => removeDocks(world.modules.context, id),
 }
-const removalOf = (things: readonly OrganizationResource[] = [docksThing], withSealer = sealer) =>
-  createOrganizationRemoval({ db: world.db, clock: world.clock, logger, sealer: withSealer, things })
+const removalOf = (resources: readonly OrganizationResource[] = [docksResource], withSealer = sealer) =>
+  createOrganizationRemoval({ db: world.db, clock: world.clock, logger, sealer: withSealer, resources })
 const markDeleted = () =>
   withTransaction(world.db, (tx) => markOrganizationDeleted(tx, world.organizationId, world.clock.now()))
 
 /** Runs one round and waits for the operations that it started. */
-const round = async (things?: readonly OrganizationResource[]): Promise<void> => {
-  await removalOf(things).run()
+const round = async (resources?: readonly OrganizationResource[]): Promise<void> => {
+  await removalOf(resources).run()
   await world.modules.runner.settled()
 }
 const left = async () => {
@@ -143,7 +143,7 @@ describe('a deleted organization', () => {
 
   it('removes a Dock whose creation was running during the deletion', async () => {
     await markDeleted()
-    const thing: OrganizationResource = {
+    const resource: OrganizationResource = {
       name: 'docks, counted too early',
       remove: async () => 0,
     }
@@ -151,7 +151,7 @@ describe('a deleted organization', () => {
     await sql`insert into memberships (organization_id, user_id, role)
       values (${world.organizationId}, ${world.caller.userId}, 'member')`.execute(world.db)
     await world.create()
-    await round([thing])
+    await round([resource])
     expect(await left()).toMatchObject({ organizations: 1, docks: 1, keys: 1 })
     await round()
     await round()
@@ -161,7 +161,7 @@ describe('a deleted organization', () => {
   it('keeps both its row and its key when the last step is interrupted', async () => {
     await markDeleted()
     const broken: Sealer = { ...sealer, destroyKey: () => Promise.reject(new Error('killed')) }
-    await removalOf([docksThing], broken).run()
+    await removalOf([docksResource], broken).run()
     expect(await left()).toMatchObject({ organizations: 1, keys: 1 })
     await round()
     expect(await left()).toEqual(nothing)
@@ -178,10 +178,10 @@ describe('a deleted organization', () => {
         return 0
       },
     }
-    for (let n = 0; n < 2; n += 1) await round([failing, docksThing])
+    for (let n = 0; n < 2; n += 1) await round([failing, docksResource])
     expect(await left()).toEqual({ organizations: 1, docks: 0, snapshots: 0, keys: 1 })
     fails = false
-    await round([failing, docksThing])
+    await round([failing, docksResource])
     expect(await left()).toEqual(nothing)
   })
 
@@ -192,7 +192,7 @@ describe('a deleted organization', () => {
     await markDeleted()
     const slow: OrganizationResource = { name: 'slow', remove: async (id) => (stuck.includes(id) ? 1 : 0) }
     for (let rounds = 0; rounds < 20 && (await left()).organizations > 0; rounds++)
-      await removalOf([docksThing, slow]).run()
+      await removalOf([docksResource, slow]).run()
     expect((await left()).organizations).toBe(0)
     await sql`delete from organizations where id = any(${stuck}::uuid[])`.execute(world.db)
   })

@@ -37,20 +37,20 @@ export function createOrganizationRemoval(options: {
   clock: Clock
   logger: Logger
   sealer: Sealer
-  things: readonly OrganizationResource[]
+  resources: readonly OrganizationResource[]
 }): OrganizationRemoval {
-  const { db, logger, sealer, things } = options
+  const { db, logger, sealer, resources } = options
 
   /** Returns true if nothing is left. A resource whose removal fails counts as left and does not stop the others. */
-  const removeThings = async (organizationId: string): Promise<boolean> => {
+  const removeResources = async (organizationId: string): Promise<boolean> => {
     let left = 0
-    for (const thing of things) {
+    for (const resource of resources) {
       try {
-        left += await thing.remove(organizationId)
+        left += await resource.remove(organizationId)
       } catch (error) {
         left += 1
         logger.warn(
-          { err: error, organizationId, thing: thing.name },
+          { err: error, organizationId, resource: resource.name },
           'could not remove a resource of a deleted organization; the next round retries',
         )
       }
@@ -78,7 +78,7 @@ export function createOrganizationRemoval(options: {
 
   const removeOne = async (organizationId: string): Promise<void> => {
     try {
-      if (await removeThings(organizationId)) await deleteRowAndKey(organizationId)
+      if (await removeResources(organizationId)) await deleteRowAndKey(organizationId)
     } catch (error) {
       logger.error(
         { err: error, organizationId },

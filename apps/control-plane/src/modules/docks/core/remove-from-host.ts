@@ -1,6 +1,6 @@
 /**
  * Removes Docks and captures from hosts. A removal is never rolled back: if a host cannot do it now, an order is saved
- * and the host executes it at its next report. A thing that is already absent counts as removed.
+ * and the host executes it at its next report. What is already absent counts as removed.
  */
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked } from '../../../engine/index.ts'

@@ -49,7 +49,7 @@ export function createApplyVersion({ db, clock, gateway, owner, prepareApply }: 
       liveVersion: version,
     })
     faultPoint('upgrade:apply:before')
-    await gateway.furnish({ hostId, dockId }, { operationId: operation.id, generation, ...given })
+    await gateway.applyEnvironment({ hostId, dockId }, { operationId: operation.id, generation, ...given })
     faultPoint('upgrade:apply:after')
     await revokeDockKeys(db, dockId, former)
   }

@@ -47,7 +47,7 @@ const asRole = (role: string) => sql`update memberships set role = ${role}`.exec
 const stop = (id: string) => stopDock(context(), world.caller, id, { force: false })
 const given = () =>
   world.host.calls
-    .filter(({ method }) => method === 'furnish')
+    .filter(({ method }) => method === 'applyEnvironment')
     .map(({ dockId, body }) => ({ dockId, body: body as { env: Record<string, string>; files?: unknown } }))
 const rowOf = async (id: string) =>
   (
@@ -79,7 +79,7 @@ it('bars members before it delivers secrets for admins', async () => {
   const dock = await world.create()
   await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
   let open: () => void = () => undefined
-  world.host.gate.set('furnish', new Promise((resolve) => (open = resolve)))
+  world.host.gate.set('applyEnvironment', new Promise((resolve) => (open = resolve)))
   const under = upgrade()
   await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
   await asRole('member')
@@ -170,7 +170,7 @@ it.each(['unlinked', 'failed'] as const)(
   async (failure) => {
     const docks = [await world.create(), await world.create()]
     await secret('A', 'x')
-    world.host.failures.set('furnish', [failure])
+    world.host.failures.set('applyEnvironment', [failure])
     expect((await upgrade()).operation.status).toBe('completed')
     const versions = await Promise.all(docks.map(async ({ id }) => (await rowOf(id)).version))
     expect(versions.toSorted()).toEqual([1, 2])
@@ -182,7 +182,7 @@ it.each(['unlinked', 'failed'] as const)(
 it('blocks on an interrupted delivery, moves the others, and finishes when the host returns', async () => {
   const docks = [await world.create(), await world.create()]
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   const { operation } = await upgrade()
   expect(operation.status).toBe('blocked')
   const versions = await Promise.all(docks.map(async ({ id }) => (await rowOf(id)).version))
@@ -198,14 +198,14 @@ it('blocks on an interrupted delivery, moves the others, and finishes when the h
 it('only a request for the same version and Docks retries a blocked upgrade', async () => {
   const [one, other] = [await world.create(), await world.create()]
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   const { operation } = await upgrade([one.id, other.id])
   expect(operation.status).toBe('blocked')
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   const all = await upgrade()
   expect(all.operation).toMatchObject({ status: 'blocked' })
   expect(all.operation.id).not.toBe(operation.id)
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   expect((await upgrade([other.id, one.id, one.id])).operation).toEqual(operation)
   expect((await upgrade()).operation).toEqual({ ...all.operation, status: 'completed' })
   for (const { id } of [one, other]) expect(await rowOf(id)).toMatchObject({ version: 2 })
@@ -219,7 +219,7 @@ it('only a request for the same version and Docks retries a blocked upgrade', as
 it('two concurrent requests retry a blocked upgrade once', async () => {
   await world.create()
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   const { operation } = await upgrade()
   const again = await Promise.all([upgrade(), upgrade()])
   expect(again.map((each) => each.operation.id)).toContain(operation.id)
@@ -232,7 +232,7 @@ it.each(['ready', 'unreachable'])(
     const dock = await world.create()
     await secret('A', 'x')
     // The response never arrives, as if the process had died.
-    world.host.gate.set('furnish', new Promise(() => undefined))
+    world.host.gate.set('applyEnvironment', new Promise(() => undefined))
     void upgrade()
     await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
     world.host.online = false
@@ -249,7 +249,7 @@ it.each(['ready', 'unreachable'])(
     await expect.poll(status, { timeout: 20_000 }).toBe('blocked')
     expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
     world.host.online = true
-    world.host.gate.delete('furnish')
+    world.host.gate.delete('applyEnvironment')
     await world.report()
     await next.runner.sweep()
     await next.runner.settled()
@@ -270,7 +270,7 @@ it('restores the old contents if a delivery fails midway, and revokes the key th
   await secret('A', 'old')
   const dock = await world.create()
   await secret('A', 'new')
-  world.host.failures.set('furnish', ['failed'])
+  world.host.failures.set('applyEnvironment', ['failed'])
   const { operation } = await upgrade()
   expect(operation.status).toBe('completed')
   expect(given().map(({ body }) => body.env.A)).toEqual(['new', 'old'])
@@ -281,11 +281,11 @@ it('restores the old contents if a delivery fails midway, and revokes the key th
 it('blocks if a Dock accepts neither the new nor the old version, unless its sandbox is gone', async () => {
   const dock = await world.create()
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['failed', 'not_running'])
+  world.host.failures.set('applyEnvironment', ['failed', 'not_running'])
   expect((await upgrade()).operation.status).toBe('completed')
-  world.host.failures.set('furnish', ['failed', 'failed'])
+  world.host.failures.set('applyEnvironment', ['failed', 'failed'])
   expect((await upgrade()).operation.status).toBe('blocked')
-  world.host.failures.set('furnish', ['busy'])
+  world.host.failures.set('applyEnvironment', ['busy'])
   await world.report()
   await world.modules.runner.sweep()
   await world.modules.runner.settled()
@@ -299,7 +299,7 @@ it('blocks if a Dock accepts neither the new nor the old version, unless its san
 it('that is blocked is retried by a repeated request, also if it was saved before data had versions', async () => {
   await world.create()
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['failed', 'failed'])
+  world.host.failures.set('applyEnvironment', ['failed', 'failed'])
   const { operation: blocked } = await upgrade()
   expect(blocked.status).toBe('blocked')
   await sql`update operations set data = data - 'dataVersion' where id = ${blocked.id}`.execute(world.db)
@@ -333,7 +333,7 @@ it('does not pin a Dock that booted again in the meantime', async () => {
   const dock = await world.create()
   await secret('A', 'x')
   let open: () => void = () => undefined
-  world.host.gate.set('furnish', new Promise((resolve) => (open = resolve)))
+  world.host.gate.set('applyEnvironment', new Promise((resolve) => (open = resolve)))
   const under = upgrade()
   await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
   await stop(dock.id)
@@ -358,7 +358,7 @@ it('gives a Dock a new API key, and revokes the previous one only after the deli
   const dock = await world.create()
   const [former] = await liveKeys(dock.id)
   await secret('A', 'x')
-  world.host.failures.set('furnish', ['lost'])
+  world.host.failures.set('applyEnvironment', ['lost'])
   await upgrade()
   expect(await liveKeys(dock.id)).toContain(former)
   await upgrade()

@@ -169,7 +169,7 @@ export function createStopSaga(options: {
       const { data } = operation
       const now = clock.now()
       const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
-      const wentOn = data.wentOn === true
+      const keepsRunning = data.wentOn === true
       // A capture from before a database restore must not be removed. The Snapshot's row then names no host, so the
       // capture goes to quarantine when its host reports it.
       const ofLostTime = await origins.isOfLostTime(operation.id)
@@ -180,9 +180,9 @@ export function createStopSaga(options: {
         cause: operation.cause,
         now,
         // After a failed stop by ttl, retry in 10 minutes. A ttl that ran out during another stop is due at once.
-        set: sql`billing_paused_at = case when ${wentOn} then d.billing_paused_at
+        set: sql`billing_paused_at = case when ${keepsRunning} then d.billing_paused_at
             else coalesce(d.billing_paused_at, ${now}) end,
-          last_snapshot_at = case when ${wentOn} then ${now} else d.last_snapshot_at end,
+          last_snapshot_at = case when ${keepsRunning} then ${now} else d.last_snapshot_at end,
           stop_at = case when ${operation.cause.why === 'ttl'} and d.stop_at <= ${now} then ${tryAgainAt}
             else d.stop_at end`,
         complete: { operation, owner, error },
@@ -190,14 +190,14 @@ export function createStopSaga(options: {
           sql`snap as (${endSavingSnapshot(
             {
               id: data.snapshotId,
-              status: wentOn ? 'completed' : 'failed',
+              status: keepsRunning ? 'completed' : 'failed',
               sizeBytes: data.sizeBytes ?? 0,
-              forgetsHost: ofLostTime && !wentOn,
+              forgetsHost: ofLostTime && !keepsRunning,
             },
             hasRow(gate),
           )})`,
           sql`ordered as (${saveHostOrders(ofLostTime ? [] : capturesOf(data), now, sql`select 1 from gate`)})`,
-          ...(wentOn ? [] : [stopRefused(operation, now)]),
+          ...(keepsRunning ? [] : [stopRefused(operation, now)]),
         ],
       })
       // The row's stop time may already have passed, so the ttl clock looks at once.
