@@ -140,7 +140,10 @@ export function isReadyDockState(state: DockState): boolean {
   return (readyDockStates as readonly DockState[]).includes(state)
 }
 
-/** The states from which a stop is accepted. From `unreachable` it needs force, once the host was declared lost. */
+/**
+ * The states from which a stop may be accepted. From `error` the Dock must have kept its disk. From `unreachable` the stop
+ * needs force, once the host was declared lost.
+ */
 export const stoppableDockStates = dockStates.filter(
   (state) => state !== 'unreachable' && canMoveDock(state, 'archiving', 'stop'),
 )

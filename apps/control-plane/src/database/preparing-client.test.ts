@@ -42,6 +42,14 @@ it('stays usable after a failed statement and after a rolled back transaction', 
   expect(await ask(text, 1)).toEqual([1])
 })
 
+it('reads all columns of a table to which another process adds one', async () => {
+  await client.query('create table grows (n int)')
+  const texts = ['select * from grows where n = $1', 'insert into grows (n) values ($1) returning *']
+  for (let time = 0; time < 4; time++) for (const text of texts) await ask(text, time)
+  await database.db.schema.alterTable('grows').addColumn('more', 'integer').execute()
+  for (const text of texts) expect(await ask(text, 5)).toEqual(text.startsWith('select') ? [] : [5])
+})
+
 it('prepares a limited number of statements', async () => {
   for (let different = 0; different < 400; different++)
     for (let time = 0; time < 3; time++) await ask(`select $1::int as n -- ${different}`, different)

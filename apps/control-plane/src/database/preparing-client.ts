@@ -12,12 +12,18 @@ const statementsMax = 300
 
 type Query = (...args: unknown[]) => Promise<pg.QueryResult>
 
-/** Names of prepared statements by their text, the same on every connection. */
-const names = new Map<string, string>()
-const nameOf = (text: string): string => {
+/**
+ * Statements of libraries that return all columns. They are not prepared, because they would fail on this connection once
+ * another process has added a column. Our own statements name their columns.
+ */
+const returnsAllColumns = /^\s*select \*|\breturning \*\s*$/i
+
+/** Names of prepared statements by their text, the same on every connection. Null: the statement is not prepared. */
+const names = new Map<string, string | null>()
+const nameOf = (text: string): string | null => {
   const known = names.get(text)
   if (known !== undefined) return known
-  const name = createHash('sha256').update(text).digest('base64url')
+  const name = returnsAllColumns.test(text) ? null : createHash('sha256').update(text).digest('base64url')
   names.set(text, name)
   return name
 }
@@ -30,7 +36,8 @@ export class PreparingClient extends pg.Client {
     const [text, values, ...rest] = args
     const query = super.query.bind(this) as unknown as Query
     if (typeof text !== 'string' || !Array.isArray(values)) return query(...args)
-    return this.#isFrequent(text) ? query({ name: nameOf(text), text, values }, ...rest) : query(...args)
+    const name = this.#isFrequent(text) ? nameOf(text) : null
+    return name === null ? query(...args) : query({ name, text, values }, ...rest)
   }) as pg.Client['query']
 
   #isFrequent(text: string): boolean {

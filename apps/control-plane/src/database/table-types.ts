@@ -1,5 +1,5 @@
 /** The types of all tables. script/generate-table-types writes this file from the migrated database. */
-import type { AlertType, DeliveredEventType, DockState, KeyProvider, Role, RunEventType, RunState, WebhookEventType } from '@dock/contract'
+import type { AlertType, DeliveredEventType, DockState, KeyProvider, Role, RunEventType, RunState, RuntimeName, WebhookEventType } from '@dock/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { GatheredAlerts } from './column-types.ts'
 
@@ -155,7 +155,7 @@ export type Database = {
     cpus: number
     memory_mib: number
     disk_gib: number
-    runtime: 'gvisor' | 'microvm'
+    runtime: RuntimeName
     state: DockState
     state_changed_at: Date
     generation: number
@@ -315,7 +315,7 @@ export type Database = {
     id: string
     address: string
     credential_hash: Buffer
-    runtime: 'gvisor' | 'microvm'
+    runtime: RuntimeName
     cpu_family: string
     kernel: string
     kernel_release: string | null
@@ -635,7 +635,7 @@ export type Database = {
     cpus: number
     memory_mib: number
     disk_gib: number
-    runtime: 'gvisor' | 'microvm'
+    runtime: RuntimeName
     host_id: string
     generation: Generated<number>
     state: 'starting' | 'running' | 'ended'
@@ -736,7 +736,7 @@ export type Database = {
     organization_id: string
     status: 'saving' | 'completed' | 'failed'
     size_bytes: Generated<number>
-    runtime: 'gvisor' | 'microvm' | null
+    runtime: RuntimeName | null
     host_id: string | null
     disk_gib: number
     created_at: Date
@@ -776,7 +776,7 @@ export type Database = {
     size_bytes: Generated<number>
     image: string
     disk_gib: number
-    runtime: 'gvisor' | 'microvm'
+    runtime: RuntimeName
     connectors: Generated<boolean>
     created_at: Date
     updated_at: Date

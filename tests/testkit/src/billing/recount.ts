@@ -2,6 +2,8 @@
  * Counts usage without Dock's metering: it reads the rows of Docks and Snapshots after each change, and adds up what they
  * use until the next one. Times are whole milliseconds. Tests only.
  */
+
+import { readyDockStates } from '@dock/contract'
 import type { Db } from '@dock/control-plane/src/database/database.ts'
 import { sql } from 'kysely'
 
@@ -37,7 +39,7 @@ export function createRecount(db: Db, organizationId: string): Recount {
       const docks =
         await sql<Using>`select id as "dockId", cpus, memory_mib as "memoryMiB", disk_gib as "diskGiB",
           0 as bytes from docks
-        where organization_id = ${organizationId} and state in ('ready', 'idle', 'running')
+        where organization_id = ${organizationId} and state = any(${readyDockStates})
           and billing_paused_at is null`.execute(db)
       const snapshots =
         await sql<Using>`select dock_id as "dockId", 0 as cpus, 0 as "memoryMiB", 0 as "diskGiB",

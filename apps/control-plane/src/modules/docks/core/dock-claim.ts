@@ -35,6 +35,7 @@ import {
   releaseHost,
 } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
+import { insertDock, type NewDockRow } from './insert-dock.ts'
 import { endYieldingOperation } from './yields-to-delete.ts'
 
 /** Saves an operation that does not lock a Dock. This process holds its lease. */
@@ -132,6 +133,42 @@ const acceptedStates = (state: DockRow['state']): readonly DockRow['state'][] =>
 /** SQL predicate: true if no quota refuses the change. It is evaluated first, so a refused change locks no host row. */
 const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quota) = 0`
 
+const newRow = (input: NewDock): NewDockRow => {
+  const { dock, now } = input
+  return {
+    id: dock.id,
+    organization_id: dock.organizationId,
+    workspace_id: dock.workspaceId,
+    name: dock.name,
+    image: dock.image,
+    image_version: imageVersion(input),
+    cpus: dock.cpus,
+    memory_mib: dock.memoryMiB,
+    disk_gib: dock.diskGiB,
+    runtime: sql`placed.runtime`,
+    state: 'provisioning',
+    state_changed_at: now,
+    generation: 1,
+    ttl_seconds: dock.ttlSeconds,
+    environment: dock.environment,
+    environment_id: dock.environmentId,
+    environment_version: dock.environmentVersion,
+    env_passes: dock.envPasses,
+    marks: [...dock.marks],
+    no_env: dock.noEnv,
+    from_template: dock.fromTemplate,
+    host_id: sql`placed.id`,
+    placed: true,
+    has_disk: false,
+    setup_status: 'pending',
+    env_sealed: dock.envSealed,
+    setup_script_sealed: dock.setupScriptSealed,
+    created_by: dock.createdBy,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
 /**
  * Chooses a host for a new Dock and saves the Dock in state `provisioning`. Throws `dock_name_taken`,
  * {@link DockIdTaken}, an error of the quota and, for a branch, `dock_busy`.
@@ -162,16 +199,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
             where k.created_at <= ${key.keysSince} returning 1)`
       : sql`claim as (select 1 from candidate)`,
     sql`placed as (${reserveRoom(dock, sql`candidate`, hasRow(sql`claim`))})`,
-    sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
-        state, state_changed_at, generation, ttl_seconds, environment, environment_id,
-        environment_version, env_passes, marks, no_env, from_template, image_version, host_id, placed, has_disk,
-        setup_status, env_sealed, setup_script_sealed, created_by, created_at, updated_at)
-      select ${dock.id}::uuid, ${dock.organizationId}::uuid, ${dock.workspaceId}::uuid, ${dock.name}, ${dock.image},
-        ${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int, placed.runtime, 'provisioning',
-        ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.environmentId}::uuid,
-        ${dock.environmentVersion}::int, ${dock.envPasses}::boolean, ${dock.marks}::uuid[], ${dock.noEnv}::boolean,
-        ${dock.fromTemplate}, ${imageVersion(input)}, placed.id, true, false, 'pending', ${dock.envSealed},
-        ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
+    sql`born as (${insertDock(newRow(input), sql`placed`)})`,
     sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), cause, now)})`,
     sql`intent as (${insertOperation(operation, { from: sql`born`, host: sql`born.host_id`, ...leased })})`,
     ...(input.also ?? []),

@@ -1,20 +1,16 @@
 /** Queries that read Docks. Queries for a caller join the caller's memberships, so they never find others' Docks. */
 import type { DockState, Operation, Role } from '@dock/contract'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import { renamedColumns } from '../../../database/columns.ts'
 import type { Db } from '../../../database/database.ts'
-import type { DockRow, VisibleDock } from './dock.ts'
+import { type DockRow, dockFields, type VisibleDock } from './dock.ts'
+import { readyStates } from './dock-state.ts'
 import { type Binding, barsMembers, bindingColumns } from './environment-gate.ts'
 import { isDrivenByRun } from './run-gate.ts'
 import { yieldsToDelete } from './yields-to-delete.ts'
 
 /** Columns of a {@link DockRow}, for the table alias `d`. */
-export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "organizationId",
-  d.workspace_id as "workspaceId", d.name, d.image, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB",
-  d.runtime, d.state, d.state_changed_at as "stateChangedAt", d.generation, d.ttl_seconds as "ttlSeconds",
-  d.environment, d.environment_id as "environmentId", d.environment_version as "environmentVersion", d.no_env as "noEnv", d.from_template as "fromTemplate", d.ip, d.host_id as "hostId",
-  d.has_disk as "hasDisk", d.billing_paused_at as "billingPausedAt", d.setup_status as "setupStatus",
-  d.setup_error as "setupError", d.last_snapshot_at as "lastSnapshotAt", d.recoveries, d.created_by as "createdBy",
-  d.created_at as "createdAt", d.updated_at as "updatedAt"`
+export const dockColumns = renamedColumns('d', dockFields)
 
 /** Returns the Dock if the user is a member of its organization, otherwise null. */
 export async function findVisibleDock(db: Db, userId: string, id: string): Promise<VisibleDock | null> {
@@ -69,7 +65,7 @@ export async function dueDocks(db: Db, now: Date): Promise<DockRow[]> {
   return (
     await sql<DockRow>`
       select ${dockColumns} from docks d
-      where d.stop_at <= ${now} and d.state in ('ready', 'idle', 'running')
+      where d.stop_at <= ${now} and d.state in (${readyStates})
         and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')
       order by d.stop_at limit 50`.execute(db)
   ).rows
@@ -102,7 +98,7 @@ export async function nextStopAt(db: Db): Promise<Date | null> {
   return (
     (
       await sql<{ at: Date | null }>`select min(stop_at) as at from docks
-      where stop_at is not null and state in ('ready', 'idle', 'running')`.execute(db)
+      where stop_at is not null and state in (${readyStates})`.execute(db)
     ).rows[0]?.at ?? null
   )
 }

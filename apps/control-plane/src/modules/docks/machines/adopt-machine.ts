@@ -13,6 +13,7 @@ import { generateName } from '../core/dock-name.ts'
 import { checkedMoves } from '../core/dock-state.ts'
 import { readCreateContext } from '../core/dock-store.ts'
 import { requireLaunch } from '../core/environment-gate.ts'
+import { insertDock } from '../core/insert-dock.ts'
 import { causedBy, type DockContext, quotaOf } from '../dock-context.ts'
 import { movesToReady } from '../environment/repositories/repository-steps.ts'
 
@@ -53,7 +54,7 @@ export async function adoptMachine(
   const machine = rows[0]
   if (!machine) return null
   await requireAdoptable(context, tx, caller, machine)
-  await insertDock(tx, caller, machine, now)
+  await saveDock(tx, caller, machine, now)
   await sql`delete from run_machines where id = ${machine.id}`.execute(tx)
   // The Dock takes over the machine's reservation on its host, so it counts against the quota once.
   await requireQuota(tx, quotaOf(context, organizationId), machine)
@@ -86,21 +87,43 @@ const requireAdoptable = async (
   if (envPasses && !roleReaches(role, 'admin')) throw new ServiceError(code)
 }
 
+/** What the Dock has from its machine `m`, and how it begins. */
+const kept = {
+  id: sql`m.id`,
+  organization_id: sql`m.organization_id`,
+  workspace_id: sql`m.workspace_id`,
+  image: sql`m.image`,
+  image_version: sql`m.image_version`,
+  cpus: sql`m.cpus`,
+  memory_mib: sql`m.memory_mib`,
+  disk_gib: sql`m.disk_gib`,
+  runtime: sql`m.runtime`,
+  state: 'provisioning',
+  generation: sql`m.generation`,
+  environment: sql`m.environment`,
+  environment_id: sql`m.environment_id`,
+  environment_version: sql`m.environment_version`,
+  env_passes: sql`m.env_passes`,
+  marks: sql`m.marks`,
+  no_env: sql`m.no_env`,
+  host_id: sql`m.host_id`,
+  placed: false,
+  has_disk: true,
+  setup_status: 'pending',
+} as const
+
 /** Saves the Dock in state `provisioning`, under the machine's host name if no other Dock has it. */
-const insertDock = async (tx: Tx, caller: Visitor, { id, hostname }: Found, now: Date): Promise<void> => {
+const saveDock = async (tx: Tx, caller: Visitor, { id, hostname }: Found, now: Date): Promise<void> => {
   const cause = causedBy(caller, 'promote')
   const birth = checkedMoves([{ from: null, to: 'provisioning', why: 'create' }])
   for (let attempt = 0; attempt < nameAttempts; attempt++) {
     const name = attempt === 0 ? hostname : generateName(attempt)
     const { rows } = await sql`
-      with born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
-          state, state_changed_at, generation, environment, environment_id, environment_version, env_passes, marks, no_env,
-          image_version, host_id, placed, has_disk, setup_status, created_by, created_at, updated_at)
-        select m.id, m.organization_id, m.workspace_id, ${name}, m.image, m.cpus, m.memory_mib, m.disk_gib, m.runtime,
-          'provisioning', ${now}::timestamptz, m.generation, m.environment, m.environment_id, m.environment_version,
-          m.env_passes, m.marks, m.no_env, m.image_version, m.host_id, false, true, 'pending', ${caller.userId},
-          ${now}::timestamptz, ${now}::timestamptz
-        from run_machines m where m.id = ${id} on conflict (workspace_id, name) do nothing returning *),
+      with born as (${insertDock(
+        { ...kept, name, created_by: caller.userId, state_changed_at: now, created_at: now, updated_at: now },
+        sql`run_machines m where m.id = ${id}`,
+        { skipTakenNames: true },
+      )}),
       changes as (${insertChanges(sql`born`, birth, cause, now)})
       select id from born`.execute(tx)
     if (rows.length === 1) return

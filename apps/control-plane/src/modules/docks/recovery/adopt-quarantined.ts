@@ -15,6 +15,7 @@ import {
   recordQuarantineDecision,
 } from '../../hosts/index.ts'
 import { dockOfSnapshot, saveAdopted } from '../../storage/index.ts'
+import { insertDock, type NewDockRow } from '../core/insert-dock.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 import { causedBy } from '../dock-context.ts'
 
@@ -55,7 +56,7 @@ const freeName = async (tx: Tx, workspaceId: string, wanted: string): Promise<st
 }
 
 /** The disk's contents are unknown, so the new Dock counts as containing files of all Environments of the organization. */
-const insertDock = async (
+const saveDock = async (
   tx: Tx,
   dockId: string,
   item: Quarantined,
@@ -64,16 +65,31 @@ const insertDock = async (
 ): Promise<void> => {
   const { note, hostId, generation } = item
   const name = await freeName(tx, workspaceId, note?.hostname ?? `adopted-${dockId.slice(0, 8)}`)
-  await sql`
-    insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime, state,
-      state_changed_at, generation, ttl_seconds, environment, env_passes, marks, no_env, from_template, host_id, placed,
-      has_disk, setup_status, created_by, created_at, updated_at)
-    select ${dockId}::uuid, ${organizationId}::uuid, ${workspaceId}::uuid, ${name}, coalesce(h.images[1], 'debian-13'),
-      ${note?.cpus ?? 1}::int, ${note?.memoryMiB ?? 1024}::int, ${diskGiB(item)}::int, h.runtime, 'archived',
-      ${now}::timestamptz, ${Math.max(generation, 1)}::int, null, 'default', false,
-      array(select e.id from environments e where e.organization_id = ${organizationId}::uuid), true, null, null, false,
-      false, 'done', ${owner}, ${now}::timestamptz, ${now}::timestamptz
-    from hosts h where h.id = ${hostId}::uuid`.execute(tx)
+  const row: NewDockRow = {
+    id: dockId,
+    organization_id: organizationId,
+    workspace_id: workspaceId,
+    name,
+    image: sql`coalesce(h.images[1], 'debian-13')`,
+    cpus: note?.cpus ?? 1,
+    memory_mib: note?.memoryMiB ?? 1024,
+    disk_gib: diskGiB(item),
+    runtime: sql`h.runtime`,
+    state: 'archived',
+    state_changed_at: now,
+    generation: Math.max(generation, 1),
+    environment: 'default',
+    env_passes: false,
+    marks: sql`array(select e.id from environments e where e.organization_id = ${organizationId})`,
+    no_env: true,
+    placed: false,
+    has_disk: false,
+    setup_status: 'done',
+    created_by: owner,
+    created_at: now,
+    updated_at: now,
+  }
+  await insertDock(row, sql`hosts h where h.id = ${hostId}`).execute(tx)
 }
 
 const diskGiB = ({ note, diskBytes }: Quarantined): number =>
@@ -154,7 +170,7 @@ export function adoptQuarantined(
         `The Dock belongs to organization ${known.organizationId}. Omit --organization.`,
       )
     if (!known) {
-      await insertDock(tx, dockId, item, await homeIn(tx, home), now)
+      await saveDock(tx, dockId, item, await homeIn(tx, home), now)
       await archive(tx, { dockId, from: null, cause }, now)
     } else if (known.state === 'error' && !known.hasDisk)
       await archive(tx, { dockId, from: 'error', cause }, now)

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { stoppedResponding } from '../boot/recovery-alerts.ts'
 import type { DockRow } from '../core/dock.ts'
 import { commitDock } from '../core/dock-commit.ts'
+import { readyStates } from '../core/dock-state.ts'
 import { dockColumns } from '../core/dock-store.ts'
 import type { DockContext } from '../dock-context.ts'
 
@@ -17,7 +18,7 @@ type Context = Pick<DockContext, 'db' | 'clock'>
 export async function markDocksUnreachable({ db, clock }: Context): Promise<void> {
   const { rows } = await sql<DockRow>`
     select ${dockColumns} from docks d join hosts h on h.id = d.host_id
-    where h.state = 'offline' and d.state in ('ready', 'idle', 'running')
+    where h.state = 'offline' and d.state in (${readyStates})
       and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')`.execute(
     db,
   )

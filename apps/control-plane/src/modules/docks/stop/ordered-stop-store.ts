@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../database/database.ts'
 import type { DockRow } from '../core/dock.ts'
+import { statesWithoutRuntimeList } from '../core/dock-state.ts'
 import { dockColumns } from '../core/dock-store.ts'
 
 /** How long after the closing to look for late Docks. Longer than a create can take before its row exists. */
@@ -17,7 +18,7 @@ export async function orderStops(tx: Tx, userId: string, now: Date): Promise<voi
     insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
     select d.id, d.generation, ${userId}::uuid, ${now}::timestamptz from docks d
     join organizations o on o.id = d.organization_id and o.deleted_at is null
-    where d.state not in ('archived', 'error') and (d.created_by = ${userId}::text or (
+    where d.state not in (${statesWithoutRuntimeList}) and (d.created_by = ${userId}::text or (
       exists (select 1 from memberships m where m.organization_id = d.organization_id and m.user_id = ${userId}::uuid)
       and not exists (select 1 from memberships m
         where m.organization_id = d.organization_id and m.user_id <> ${userId}::uuid)))

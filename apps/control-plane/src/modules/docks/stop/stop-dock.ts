@@ -9,7 +9,7 @@ import { failSavingSnapshots, insertSavingSnapshot } from '../../storage/index.t
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { hasRow, moved } from '../core/dock-commit.ts'
-import { stoppableStates } from '../core/dock-state.ts'
+import { canStop } from '../core/dock-state.ts'
 import { dockCaptures, dueDocks } from '../core/dock-store.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
 import { mayDelete } from '../core/retention-gate.ts'
@@ -110,9 +110,7 @@ const claimStop = async (
         ? 'The host of the Dock is not responding, but may return soon. Try the forced stop again in a few minutes.'
         : 'The host of the Dock is not responding. Wait until it returns, or force the stop in a few minutes. A forced stop loses all changes since the latest Snapshot.',
     })
-  const stoppable =
-    starts || abandons || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
-  if (!stoppable || hostId === null)
+  if (!(starts || abandons || canStop(dock)) || hostId === null)
     throw new ServiceError('conflict', {
       message: 'The Dock has failed and has no disk that could be saved. Delete it.',
     })
