@@ -95,7 +95,7 @@ export function createDockModules(options: {
   /** Base URLs of the git providers, and the credentials that git in a Dock may use. */
   gitServers: GitServers
   grantFor: GrantFor
-  /** Serves requests of Runs at the git door that are none of git's. */
+  /** Serves requests of Runs at the git door that are not from git. */
   serveRun?: ServeRun
   /** Holds the durable copies. */
   store: ObjectStore

@@ -1,4 +1,4 @@
-/** Finds what somebody meant who made a typing error. */
+/** Finds the name that the user probably meant by a misspelled one. */
 
 /** Returns the number of letters to insert, remove, replace or swap. */
 const distanceOf = (one: string, other: string): number => {

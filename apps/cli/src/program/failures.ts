@@ -1,7 +1,7 @@
 /** Failures that the command line itself finds. Those of the service are the SDK's errors. */
 import { DockError } from '@dock/sdk'
 
-/** The command line is written wrong, or cannot mean one thing. */
+/** The command line is invalid or ambiguous. */
 export class UsageError extends Error {
   readonly code: string
   constructor(message: string, code = 'usage') {

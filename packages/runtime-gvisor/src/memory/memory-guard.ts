@@ -28,7 +28,7 @@ const stuckMaxMs = 10_000
 const deathAfterMs = 15_000
 /** A call that fails within this time after a shortage failed because of it. */
 const shortForMs = 1_000
-/** After an error, the next act knows the earlier victims for this long. Older observations are of another shortage. */
+/** If an attempt to free memory fails, the next one reuses what it learned for this long. Later it starts afresh. */
 const reliefKeptMs = 10_000
 /** A sandbox that was asked to free memory stops killing processes after this time. */
 const reductionMs = 2_000
@@ -51,7 +51,7 @@ export class MemoryGuard implements Sharer {
   #stopListening = (): void => undefined
   #acting: Promise<void> | undefined
   #ending: Promise<void> | undefined
-  /** What an act that ended by an error knew. */
+  /** What the last attempt to free memory learned, if it failed. */
   #relief: { of: Relief; failedAtMs: number } | undefined
   #isFrozen = false
   #isClosed = false

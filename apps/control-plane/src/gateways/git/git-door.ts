@@ -87,7 +87,7 @@ export function createGitDoor(parts: {
   servers: GitServers
   grantFor: GrantFor
   organizationOf: OrganizationOf
-  /** Serves requests of Runs that are none of git's. Omitted: there are no Runs. */
+  /** Serves requests of Runs that are not from git. Omitted: there are no Runs. */
   serveRun?: ServeRun
   times?: Partial<GitDoorTimes>
 }): GitDoor {

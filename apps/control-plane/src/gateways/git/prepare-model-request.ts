@@ -4,10 +4,10 @@ import { DoorRefusal } from './door-refusal.ts'
 
 /** Assumed for a request that does not limit its answer. */
 const usualOutputTokensMax = 32_000
-/** Assumed for a request that names something at the provider to go on with. Nobody here knows how long that is. */
+/** Input tokens assumed for a request that continues a conversation stored at the provider: its length is unknown here. */
 const referredTokensMax = 400_000
 const references = ['previous_response_id', 'conversation', 'prompt'] as const
-/** Other tiers have other prices. */
+/** The service tiers for which the listed prices hold. */
 const pricedTiers: ReadonlySet<unknown> = new Set([
   undefined,
   null,
@@ -17,9 +17,9 @@ const pricedTiers: ReadonlySet<unknown> = new Set([
   'standard_only',
 ])
 const pricedSpeeds: ReadonlySet<unknown> = new Set([undefined, null, 'standard'])
-/** Fields whose cost no response tells, and why. */
+/** Fields that are refused because no response reports what they cost. */
 const unpriced = {
-  // OpenRouter falls back to any of them, and the price is that of `model`.
+  // OpenRouter may use any of them, but Dock would count the price of `model`.
   models: 'A Run names one model for a request.',
   plugins: 'The price of plugins is not known.',
   web_search_options: 'A response does not tell what these searches cost.',
@@ -32,7 +32,7 @@ const typesOfTools = (tools: unknown): unknown[] =>
 
 /** Refuses requests whose cost Dock cannot count. */
 const refuseUnpriced = (asked: Readonly<Record<string, unknown>>): void => {
-  // Its answer comes at once, and tells nothing of what the work will cost.
+  // The provider responds at once, before the work is done, so the response reports no usage.
   if (asked.background === true)
     throw new DoorRefusal(400, 'A Run cannot use models in the background. Leave out "background".')
   for (const [field, why] of Object.entries(unpriced))

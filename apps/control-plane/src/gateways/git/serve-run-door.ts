@@ -29,7 +29,7 @@ const modelBodyValuesMax = 250_000
 /** Larger bodies are parsed one at a time. */
 const quickBodyBytesMax = 256 * 1024
 const silenceMs = 10 * 60_000
-/** Paths by which a model is used. Others could read or change things of the organization. */
+/** Paths by which a model is used. Other paths could read or change data of the organization. */
 const modelPath =
   /^\/model\/([a-z]+)(\/v1\/(?:messages|messages\/count_tokens|chat\/completions|responses|models))$/
 /** All other paths take POST. With GET, some providers list what the whole organization has asked, or return it. */
@@ -44,7 +44,7 @@ const passedRequestHeaders = [
 ] as const
 const passedResponseHeaders = ['content-type', 'cache-control', 'retry-after', 'request-id'] as const
 
-/** Returns true for a request that is none of git's. */
+/** Returns true for a request that is not from git. */
 export function isRunRequest(url: string): boolean {
   return url === '/report' || url.startsWith('/model/')
 }

@@ -40,7 +40,7 @@ const neverTrailers =
 const cleanTrailers = (trailers: NodeJS.Dict<string | string[]>): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(trailers).filter(([name]) => !neverTrailers.test(name)))
 
-/** Sends trailers, and resets the stream if HTTP/2 does not allow them: Node throws, and nobody else would catch it. */
+/** Sends trailers. Node throws if HTTP/2 does not allow them; then the stream is reset. */
 export function sendTrailers(stream: Http2Stream, trailers: IncomingHttpHeaders): void {
   try {
     stream.sendTrailers(trailers)

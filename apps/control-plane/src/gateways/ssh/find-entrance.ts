@@ -16,15 +16,18 @@ export type Entrance = {
   | { dock?: undefined; namesakes: string[] }
 )
 
-/** Nobody is let in. `remark` is for the owner of the private key, and says nothing about any Dock. */
+/** The client is refused. `remark` is a hint for the owner of the private key. It must not reveal anything about Docks. */
 export type NoEntrance = { remark: string | null }
 
 /**
- * Anybody can add a public key, so the accounts that have it are those of its owner and of strangers. An id leads to one
- * Dock, always the same, and any of these people enters by it. So does a full name, until somebody has proved the key: then only
- * those who did. A stranger may take the name of an organization that was renamed, and the owner of the key may still use
- * it. A shorter name is looked up for the one person who has proved the key: a stranger would otherwise get the owner's
- * sessions by a Dock of the same name. `fingerprint` is that of a key with which the client has signed.
+ * Finds the person and the Dock for a client that has signed with the key of this fingerprint. Every account can add every
+ * public key, so the accounts that have the key may include strangers. Which of them may enter depends on the name:
+ *
+ * - An id always names the same Dock, so each account with the key may enter.
+ * - A full name works in the same way until an account has proved the key; then only accounts that proved it may enter. A
+ *   stranger could otherwise take over the name of a renamed organization.
+ * - A shorter name works only for the one account that has proved the key. Otherwise a stranger's Dock of the same name
+ *   could receive the owner's sessions.
  */
 export async function findEntrance(
   { keys, docks }: Pick<SshContext, 'keys' | 'docks'>,

@@ -6,7 +6,7 @@ export class SessionRefused extends Error {}
 
 export const refusedExitCode = 1
 
-/** Returns one line, or null for an error that nobody expected. */
+/** Returns one line, or null for an unexpected error. */
 export function explainRefusal(error: unknown): string | null {
   if (error instanceof SessionRefused || error instanceof ServiceError) return `dock: ${error.message}`
   return null

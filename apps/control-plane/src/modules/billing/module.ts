@@ -24,7 +24,7 @@ export type BillingModule = {
   handleEvent: ((payload: string, signature: string) => Promise<void>) | undefined
   /**
    * Ends the subscription of a removed organization once all its usage is reported, then deletes its usage. Returns the
-   * number of things that are left.
+   * number of resources that are left.
    */
   removeUsage(organizationId: string): Promise<number>
   /** Saves the operator's plans, and starts the upkeep. */

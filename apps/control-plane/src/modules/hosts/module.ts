@@ -29,7 +29,7 @@ export type HostsModule = {
   placement: { policy: PlacementPolicy; startFailures: StartFailures; warmPools: WarmPools }
   /** Returns the images that online hosts serve. */
   servedImages(): Promise<string[]>
-  /** Removes the quarantined things of a deleted organization. Returns how many are left. */
+  /** Removes the quarantined items of a deleted organization. Returns how many are left. */
   removeQuarantined(organizationId: string): Promise<number>
   /** Connects the module with those who react to hosts. Call it once. */
   receive(listeners: HostListeners): HostReception

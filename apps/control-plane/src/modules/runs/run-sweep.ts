@@ -1,4 +1,4 @@
-/** What becomes of Runs with time: their machines are archived or ended, and a Dock that a person stopped ends its Run. */
+/** Timers of Runs: archives or ends their machines, and ends Runs whose Dock a person has stopped. */
 import { liveRunStates } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import { awaitsReport, beginStop, findDock } from '../docks/index.ts'
@@ -53,7 +53,7 @@ const isOver: RawBuilder<boolean> = sql<boolean>`(r.id is null or not r.state = 
     where o.target_type = 'run' and o.target_id = m.run_id and o.status <> 'completed')`
 
 /**
- * Ends machines whose Run has ended, or whose time after a turn is over, and forgets sessions that nobody continues. In
+ * Ends machines whose Run has ended or whose idle time is over, and deletes sessions that no turn will continue. In
  * random order, so that machines that cannot be ended now do not keep the others from being ended.
  */
 const endMachines = async ({ db, machines, logger }: TurnParts): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Runs on whose turn a saga works. What they are part of cannot go before they have ended and said so at GitHub. */
+/** Runs with a turn in progress. A workspace or organization is deleted only after its Runs have reported their end. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 

@@ -32,7 +32,7 @@ const treeEndMs = 10_000
 const endTree = async (dock: DockState, { reference, generation }: KeptRecord): Promise<void> => {
   const { driver, clock } = dock.parts
   const sandbox = dock.live
-  // Another boot has other processes with such marks.
+  // After another boot, the same mark may belong to other processes.
   if (!sandbox || !reference || generation !== dock.generation) return
   await waitAtMost(clock, treeEndMs, driver.endExec(sandbox, reference))
 }

@@ -18,7 +18,7 @@ export type LostTimeParts = {
 /**
  * Throws {@link OperationBlocked} if an earlier process began the operation and its host is unreachable but not lost. Only
  * the host's next report tells if the database was restored, and failing the operation before then could order the host
- * to remove things that it made in the lost time. Otherwise returns, and the operation may fail.
+ * to remove disks that it made in the lost time. Otherwise returns, and the operation may fail.
  */
 export async function blockIfInherited(
   { db, origins }: Pick<LostTimeParts, 'db' | 'origins'>,

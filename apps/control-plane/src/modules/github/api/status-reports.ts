@@ -33,7 +33,7 @@ export type CheckRun = {
   detailsUrl: string
 }
 
-/** Returns null instead of the error if GitHub does not have the thing that should be edited. */
+/** Returns null instead of the error if GitHub does not have the comment or check that should be edited. */
 const unlessGone = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
     return await work

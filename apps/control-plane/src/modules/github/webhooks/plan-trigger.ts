@@ -1,4 +1,4 @@
-/** Decides whether a comment, an issue, a label or a review asks for a Run. A person who may not ask gets no answer. */
+/** Decides whether a comment, an issue, a label or a review asks for a Run. Dock ignores people who may not ask. */
 import type { Db } from '../../../database/database.ts'
 import type { GithubOperations } from '../api/github-operations.ts'
 import { clipText } from '../api/issue-text.ts'
@@ -27,7 +27,7 @@ type Deed = {
   at: Date
 }
 
-/** Returns why nobody asked, without a request: it was a bot, a program of a person, or too long ago. */
+/** Returns why this cannot start a Run, judged by the webhook alone, or null: a bot, a program, or too old. */
 const findRefusal = (context: TriggerContext, { sender, author, via, at }: Deed): string | null => {
   if (sender.type !== 'User' || via || sender.login.endsWith('[bot]')) return 'not_a_person'
   if (author?.id !== sender.id) return 'not_the_author'

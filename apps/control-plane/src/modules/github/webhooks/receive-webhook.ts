@@ -29,7 +29,7 @@ const installationBytesMax = 8 * mebibyte
  * Returns a function that saves a signed webhook and does nothing else, so that GitHub gets its answer quickly. It throws
  * `not_found` if the instance has no App, and `validation_error` for what GitHub did not sign. It reads no body of a request
  * that cannot be GitHub's: anybody may send one, and it may be large. Anybody may also install the App, so GitHub signs
- * webhooks of strangers: of one that concerns no linked installation or repository only the delivery id is kept.
+ * webhooks of strangers. If a webhook concerns no linked installation or repository, only its delivery id is kept.
  */
 export function createReceiveWebhook(options: {
   db: Db

@@ -46,14 +46,14 @@ export function createWebhookProcessor(options: ProcessorOptions): DeliveryEngin
 
   const apply = (row: WebhookRow, planned: Plan): Promise<Applied> =>
     withTransaction(db, async (tx) => {
-      // First, so that of two processes with the same webhook one waits here and then finds it done.
+      // First, because it locks the row: a second process with the same webhook waits here, then finds it done.
       if (!(await completeWebhook(tx, row, 'processing', clock.now()))) throw new LeaseLost()
       const applied = await applyPlan(tx, runs, planned, clock.now())
       await recordOutcome(tx, row, applied.outcome)
       return applied
     })
 
-  /** Says once in a window that there were too many. If it fails, nobody is told. */
+  /** Comments once per window that there were too many triggers. The caller logs a failure and does not retry. */
   const give = async ({ repository, issueNumber, until }: Notice): Promise<void> => {
     const body = `Too many Runs were asked for in this repository within the hour. Ask again after ${until.toISOString().slice(11, 16)} UTC.`
     const marker = `limit-${until.getTime()}`

@@ -1,12 +1,12 @@
 /**
- * Admits requests to models. What the requests of a Run that are under way may cost together stays within what is left of
- * its budget; otherwise they wait for one another. So a Run exceeds its budget by one request at most. A Run has one
- * machine, whose host is linked to one control plane, so the gate is in this process's memory.
+ * Admits requests to models. Together, the requests of a Run in progress may cost at most what is left of its budget;
+ * further requests wait. So a Run exceeds its budget by at most one request. A Run has one machine, and its host is linked
+ * to one control plane, so this process's memory is enough.
  */
 export type BudgetGate = {
   /**
-   * Resolves with a function to call once the request's cost has been counted, or with null if nothing is left or nobody
-   * waits any more.
+   * Resolves with a function to call once the request's cost has been counted. Resolves with null if the budget is used up
+   * or `signal` aborts.
    */
   enter(request: {
     runId: string
@@ -51,7 +51,7 @@ export function createBudgetGate(): BudgetGate {
         const departures = before?.departures
         const left = await readLeft()
         const crowd = crowds.get(runId)
-        // The cost of a request that left meanwhile may be missing in what was read.
+        // The cost of a request that ended during the read may be missing in the result.
         if (crowd !== before || crowd?.departures !== departures) continue
         if (left <= 0) return null
         if (!crowd || crowd.costMicroUsd + costMicroUsd <= left) return join(runId, costMicroUsd)

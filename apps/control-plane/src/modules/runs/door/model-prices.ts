@@ -1,6 +1,6 @@
 /**
- * What the use of models costs, for the budget of Runs. Prices change, and the key's owner may have others: a budget is a
- * limit on damage, not a bill. So a model that is not listed counts as one of the dearest, and what costs still more is listed.
+ * Prices of models, for the budgets of Runs. Prices change, and the key's owner may pay others, so a budget limits damage
+ * and is no bill. A model that is not listed gets a high price. Models that cost more than that are listed.
  */
 export type TokenUse = { input: number; output: number }
 
@@ -34,7 +34,7 @@ const microUsdPerToolCall = 10_000
 
 /** The date of a release, as in `gpt-5-2025-08-07` and `claude-sonnet-4-20250514`. */
 const date = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
-/** The versions of a family, which all cost its price at most. Any other word names another product. */
+/** Matches the versions of a model family. The family's price is that of its dearest version. */
 const claude = /^(claude-(?:opus|sonnet|haiku))(-\d{1,2}([-.]\d{1,2})?)?$/
 
 const priceOf = (model: string): TokenUse => {

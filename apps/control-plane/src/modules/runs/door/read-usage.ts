@@ -1,4 +1,4 @@
-/** Finds what a response of a model has used: the three protocols tell it in different places. */
+/** Finds the usage in a response of a model. The three protocols report it in different places. */
 import * as z from 'zod'
 import type { ModelUse } from './model-prices.ts'
 
@@ -27,7 +27,7 @@ const message = z.object({
 })
 type Message = z.output<typeof message>
 
-/** What a message tells. A number that it does not tell, or that is not understood, is undefined. */
+/** The usage in one message. A number that is missing or not understood is undefined. */
 type ToldUse = { input: number | undefined; output: number | undefined; toolCalls: number | undefined }
 
 /** A token that is written to a cache for an hour costs as much as two. */
@@ -57,19 +57,19 @@ const useOf = (text: string): ToldUse | null => {
   const input = found.input_tokens ?? found.prompt_tokens
   const cached =
     tokensPerCachedToken * (found.cache_creation_input_tokens ?? 0) + (found.cache_read_input_tokens ?? 0)
-  // The first message of a stream tells the output so far, which is next to nothing.
+  // The first message of a stream reports the output so far, which is almost nothing.
   const output = parsed.message?.usage ? undefined : (found.output_tokens ?? found.completion_tokens)
   const toolCalls = toolCallsOf(parsed, found)
   return { input: input === undefined ? undefined : input + cached, output, toolCalls }
 }
 
-/** Later messages of a stream repeat or complete what earlier ones told. */
+/** Later messages of a stream repeat or complete the usage of earlier ones. */
 const larger = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
 
 export type UsageReader = {
   take(chunk: Buffer): void
-  /** Returns the use. A number that the response did not tell is estimated, so that no response costs nothing. */
+  /** Returns the usage. Numbers that the response did not report are estimated, so that no response is free. */
   end(): ModelUse
 }
 
@@ -82,17 +82,18 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** About the speed of fast models. Not all that a model writes is in the response: it may think unseen, which costs as much. */
+/** Speed of fast models. Models also charge for reasoning that the response does not contain. */
 const tokensPerSecond = 100
 
-/** Returns how many tokens a model may have written unseen since then, in whole seconds of `performance.now()`. */
+/** Returns how many hidden tokens a model may have produced since `startedAt`, a time of `performance.now()`. */
 export function estimateUnseenTokens(startedAt: number): number {
   return Math.floor((performance.now() - startedAt) / 1000) * tokensPerSecond
 }
 
 /**
- * Reads a response as it passes. The rest is for the estimate if the response breaks off before it tells its use: an agent
- * could leave each time it has read what it wants. `startedAt` is when the request was sent, in `performance.now()`.
+ * Reads the usage from a response as it passes. If the response breaks off before it reports usage, the usage is estimated
+ * from `most` and `startedAt` (when the request was sent, of `performance.now()`): otherwise an agent could avoid all costs
+ * by hanging up early.
  */
 export function createUsageReader(
   isStream: boolean,

@@ -81,7 +81,7 @@ const endOf = async (
   return exitCode === undefined ? end : { ...end, exitCode: Number(exitCode), reason: 'exited' }
 }
 
-/** Runs the command to its end. `output` is the end of what it wrote. `keepWaiting` throws if nobody wants the end. */
+/** Runs the command to its end. `output` is the last part of its output. `keepWaiting` throws to stop the wait. */
 export async function runInDock(
   gateway: KeptCalls,
   machine: Machine,

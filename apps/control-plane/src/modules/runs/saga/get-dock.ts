@@ -22,13 +22,13 @@ export async function bringUpDock(
 ): Promise<string | null> {
   if (run.dockId !== null) {
     const dock = await findDock(db, run.organizationId, run.dockId)
-    // In the first turn nobody but a person stops the Dock, and the Run ends with it.
+    // Only later turns resume the Dock. If it is stopped in the first turn, a person stopped it, and the Run ends.
     if (turn > 1 && dock?.state === 'archiving') return 'Its Dock is being archived.'
     if (turn > 1 && dock?.state === 'archived')
       await resumeDock(docks, ownerOf(run, 'resumeDock'), run.dockId, { ttlSeconds: null })
     return null
   }
-  // Only a Run's key has a line break: no header can carry it.
+  // The line break keeps this key apart from those of callers: a header cannot carry one.
   await createDock(
     docks,
     ownerOf(run, 'createDock'),

@@ -60,7 +60,7 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
   operation.data.pullRequest = { number, url }
   // Saved at once, so that feedback, a merge and a stop of people find the Run before its turn has ended.
   await sql`update runs set pr_number = ${number}, pr_url = ${url} where id = ${run.id}`.execute(db)
-  // Somebody ended it before its number was known, so nothing tells the Run any more.
+  // A person closed the pull request before its number was saved, so no webhook will reach the Run.
   if (state === 'closed')
     throw isMerged ? new RunEnded(runMerged) : runStopped('Its pull request was closed.')
 }

@@ -10,7 +10,7 @@ import { findRun } from '../run-store.ts'
 import { onMachine, readLiveRun, type TurnParts } from './turn-context.ts'
 import type { TurnOperation } from './turn-data.ts'
 
-/** A larger session is not kept. A host keeps this much of an output that nobody reads yet. */
+/** Larger sessions are not kept. This is also what a host buffers of an output without a reader. */
 const sessionBytesMax = 4 * 1024 * 1024 - 1
 const readBytesMax = 256 * 1024
 const timeoutMs = 60_000

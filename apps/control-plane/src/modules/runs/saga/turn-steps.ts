@@ -168,7 +168,7 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
     })
   )
     return
-  // A later turn works already, and so does a turn whose agent was started before a crash.
+  // Later turns are in state `working` already, and so is a turn that resumes after a crash.
   if ((await readLiveRun(parts, operation)).state !== 'working') throw runStopped('The Run has ended.')
 }
 
@@ -198,7 +198,7 @@ export async function followAgent(parts: TurnParts, operation: TurnOperation): P
     if (reason === 'dock_ended' || reason === 'keeper_lost' || reason === 'lost')
       throw runFailed('The machine of the Run was lost.', { isHostLost: true })
     if (exitCode !== 0) {
-      // At the budget its models refuse it, and it may end because of that.
+      // Once the budget is used up, requests to models are refused, which may make the agent end.
       await requireBudget(db, run)
       throw runFailed(
         reason === 'out_of_memory'
