@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { brokenBody, nastyText, nastyValue } from './support/fuzz/nasty-values.ts'
 
-const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000') / 4
+const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '1000') / 4
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
 
 const errors: string[] = []

@@ -14,7 +14,7 @@ import { missingRows, resourceIdOf } from './support/request.ts'
 import { resources } from './support/resources.ts'
 import { makeTenant, type Tenant } from './support/tenant.ts'
 
-const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000')
+const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '1000')
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
 /** Routes that make the tenant unusable. After one of them, requests go to a new tenant. */
 const ending = new Set<RouteName>([

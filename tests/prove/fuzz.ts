@@ -1,5 +1,6 @@
 /**
- * script/prove fuzz [requests, 20000] [seed]: runs the fuzz tests of tests/api at full length. The seed changes daily.
+ * script/prove fuzz [requests, 20000] [seed]: runs the fuzz tests of tests/api at full length, and puts every hostile value
+ * into every input. The seed changes daily.
  */
 import { spawn } from 'node:child_process'
 
@@ -14,11 +15,17 @@ const child = spawn(
     'api',
     'tests/api/fuzz.test.ts',
     'tests/api/fuzz-outside-contract.test.ts',
+    'tests/api/hostile-inputs.test.ts',
     '--reporter=verbose',
   ],
   {
     cwd: new URL('../..', import.meta.url),
-    env: { ...process.env, DOCK_FUZZ_REQUESTS: requests, DOCK_FUZZ_SEED: seed },
+    env: {
+      ...process.env,
+      DOCK_FUZZ_REQUESTS: requests,
+      DOCK_FUZZ_SEED: seed,
+      DOCK_HOSTILE_VALUES: 'all',
+    },
     stdio: 'inherit',
   },
 )
