@@ -1,55 +1,50 @@
 /** Queries that read Runs. Queries for a caller join the caller's memberships, so they never find others' Runs. */
 import type { Role, RunEventType, RunState } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
+import { type Renamed, renamedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/database.ts'
 import type { RunSettings } from './run-settings.ts'
 
-export type RunRow = {
-  id: string
-  organizationId: string
-  workspaceId: string
-  installationId: string
-  providerInstallationId: number
-  repositoryId: number
-  repo: string
-  issueNumber: number
-  createdBy: string
-  executionTarget: 'dock' | 'fast'
-  state: RunState
-  dockId: string | null
-  branch: string
-  baseBranch: string
-  baseCommit: string | null
-  prNumber: number | null
-  prUrl: string | null
-  failureReason: string | null
-  agent: string
-  testCommand: string | null
-  promptVersion: string | null
-  completionStatus: string | null
-  settings: RunSettings
-  turn: number
-  stopReason: string | null
-  /** True if the reason to stop is that the pull request was merged. */
-  isMerged: boolean
-  commentId: number | null
-  checkRunId: number | null
-  createdAt: Date
-  updatedAt: Date
-}
+const runFields = {
+  id: 'id',
+  organizationId: 'organization_id',
+  workspaceId: 'workspace_id',
+  installationId: 'installation_id',
+  providerInstallationId: 'provider_installation_id',
+  repositoryId: 'repository_id',
+  repo: 'repo',
+  issueNumber: 'issue_number',
+  createdBy: 'created_by',
+  executionTarget: 'execution_target',
+  state: 'state',
+  dockId: 'dock_id',
+  branch: 'branch',
+  baseBranch: 'base_branch',
+  baseCommit: 'base_commit',
+  prNumber: 'pr_number',
+  prUrl: 'pr_url',
+  failureReason: 'failure_reason',
+  agent: 'agent',
+  testCommand: 'test_command',
+  promptVersion: 'prompt_version',
+  completionStatus: 'completion_status',
+  settings: 'settings',
+  turn: 'turn',
+  stopReason: 'stop_reason',
+  // True if the reason to stop is that the pull request was merged.
+  isMerged: 'is_merged',
+  commentId: 'comment_id',
+  checkRunId: 'check_run_id',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const
+
+export type RunRow = Omit<Renamed<'runs', typeof runFields>, 'settings'> & { settings: RunSettings }
 
 export type ShownRun = RunRow & { events: { t: RunEventType; at: string }[] }
 
 /** Columns of a {@link RunRow}, for the table alias `r`. */
-export const runColumns: RawBuilder<unknown> = sql`r.id, r.organization_id as "organizationId",
-  r.workspace_id as "workspaceId", r.installation_id as "installationId",
-  r.provider_installation_id as "providerInstallationId", r.repository_id as "repositoryId", r.repo,
-  r.issue_number as "issueNumber", r.created_by as "createdBy", r.execution_target as "executionTarget", r.state,
-  r.dock_id as "dockId", r.branch, r.base_branch as "baseBranch", r.base_commit as "baseCommit",
-  r.pr_number as "prNumber", r.pr_url as "prUrl", r.failure_reason as "failureReason", r.agent,
-  r.test_command as "testCommand", r.prompt_version as "promptVersion", r.completion_status as "completionStatus",
-  r.settings, r.turn, r.stop_reason as "stopReason", r.is_merged as "isMerged", r.comment_id as "commentId", r.check_run_id as "checkRunId",
-  r.created_at as "createdAt", r.updated_at as "updatedAt"`
+export const runColumns = renamedColumns('r', runFields)
 
 const events: RawBuilder<unknown> = sql`coalesce((
   select json_agg(json_build_object('t', e.type, 'at', to_char(e.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))

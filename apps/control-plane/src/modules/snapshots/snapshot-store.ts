@@ -1,24 +1,26 @@
 /** The SQL for Snapshots as callers see them. Queries for a caller join the caller's memberships. */
-import type { Operation, Role, RuntimeName } from '@dock/contract'
+import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
+import { type Renamed, renamedColumns } from '../../database/columns.ts'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
 import { barsMembers, isBeingBooted } from '../docks/index.ts'
 
-export type SnapshotRow = {
-  id: string
-  dockId: string
-  organizationId: string
-  status: 'saving' | 'completed' | 'failed'
-  sizeBytes: number
-  runtime: RuntimeName | null
-  /** Null if no host keeps the capture and only the copy is left. */
-  hostId: string | null
-  createdAt: Date
-}
+const fields = {
+  id: 'id',
+  dockId: 'dock_id',
+  organizationId: 'organization_id',
+  status: 'status',
+  sizeBytes: 'size_bytes',
+  runtime: 'runtime',
+  // Null if no host keeps the capture and only the copy is left.
+  hostId: 'host_id',
+  createdAt: 'created_at',
+} as const
 
-const columns = sql`s.id, s.dock_id as "dockId", s.organization_id as "organizationId", s.status, s.size_bytes as "sizeBytes", s.runtime,
-  s.host_id as "hostId", s.created_at as "createdAt"`
+export type SnapshotRow = Renamed<'snapshots', typeof fields>
+
+const columns = renamedColumns('s', fields)
 
 export type SnapshotPageRequest = {
   userId: string
