@@ -31,9 +31,8 @@ const needOwnProcess = [
   'apps/control-plane/src/object-store/s3-store.test.ts',
   'apps/control-plane/src/public-web/**/*.test.ts',
   'apps/dashboard/**/{mail-links,live}.test.ts',
-  'apps/host-agent/src/disks/disk-pool.test.ts',
-  'apps/host-agent/src/process-keeper/left-pipes.test.ts',
-  'apps/host-agent/src/{rcu-expedited,watches}.test.ts',
+  'apps/host-agent/src/watches.test.ts',
+  'apps/host-agent/src/**/{disk-pool,left-pipes,rcu-expedited}.test.ts',
   'packages/runtime-gvisor/src/**/{create-gvisor-driver,output-pipe,pipes-without-descriptors,run-detached}.test.ts',
 ]
 

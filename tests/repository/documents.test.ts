@@ -130,7 +130,7 @@ describe('the names in code spans', () => {
   })
 
   it.each([
-    ['`placement.test.ts`, `modules/connectors`, `script/test unit`, `script/prove crash`', []],
+    ['`placement.test.ts`, `modules/connectors`, `script/test quick`, `script/prove crash`', []],
     ['`no-such-place.test.ts`', ['no-such-place.test.ts']],
     ['`docks/core/placement.ts`', ['docks/core/placement.ts']],
     ['`modules/no-such-module`', ['modules/no-such-module']],
