@@ -107,18 +107,16 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const rateLimits = createRateLimits(counters)
   const metrics = options.metrics ?? createMetrics()
   const precedence = new Precedence()
-  const connectors = createConnectorsModule({ db, clock, logger, sealer, social: config.social })
+  /** What nearly every module needs. */
+  const shared = { db, clock, logger, sealer, rateLimits }
+  const connectors = createConnectorsModule({ ...shared, social: config.social })
   const docks = createDockModules({
-    db,
-    clock,
-    logger,
+    ...shared,
     policy: config.placement,
     hostLostAfterMs: config.hostLostAfterMs,
     defaultImage: config.defaultImage,
     runImage: config.runImage,
     catalog: imageCatalog,
-    rateLimits,
-    sealer,
     keyRing: options.keyRing,
     execTimeoutSecondsMax: config.execTimeoutSecondsMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
@@ -136,21 +134,25 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
-  const notifications = createNotificationsModule({
-    ...{ db, clock, logger, apiUrl: config.apiUrl, secret: authSecret },
-  })
+  const notifications = createNotificationsModule({ ...shared, apiUrl: config.apiUrl, secret: authSecret })
   const mail = createMail({
-    ...{ db, clock, logger, smtpUrl: config.smtpUrl, mailFrom: config.mailFrom, appUrl: config.appUrl },
+    ...shared,
+    smtpUrl: config.smtpUrl,
+    mailFrom: config.mailFrom,
+    appUrl: config.appUrl,
     folder: join(config.controlDir, 'outbox'),
     unsubscribeLink: notifications.unsubscribing.linkOf,
   })
   const limits = createLimitsModule({ db, defaults: config.limits.organization })
   const billing = createBillingModule({
-    ...{ db, clock, logger, plans: config.plans },
+    ...shared,
+    plans: config.plans,
     provider: options.billingProvider ?? (config.stripe && createStripeProvider(config.stripe)),
   })
   const organizations = createOrganizationsModule({
-    ...{ db, clock, logger, sealer, rateLimits, appUrl: config.appUrl, wakeMailer: mail.wake },
+    ...shared,
+    appUrl: config.appUrl,
+    wakeMailer: mail.wake,
     organizationsPerPerson: config.limits.organizationsPerPerson,
     limits: config.limits.organization,
     countRunsAtWork,
@@ -166,35 +168,30 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     ],
   })
   const webhooks = createWebhooksModule({
-    ...{ db, clock, logger, sealer, rateLimits },
+    ...shared,
     web:
       options.publicWeb ??
       createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks, ownHosts: config.webhookHosts }),
   })
-  const keySettings = { chatgpt: config.chatgpt, apiUrl: config.apiUrl }
-  const keys = createKeysModule({ db, clock, logger, rateLimits, sealer, ...keySettings })
-  const keyUpkeep = createKeyUpkeep({
-    ...{ db, clock, logger, sealer, ring: options.keyRing, columns: sealedColumns },
-  })
+  const keys = createKeysModule({ ...shared, chatgpt: config.chatgpt, apiUrl: config.apiUrl })
+  const keyUpkeep = createKeyUpkeep({ ...shared, ring: options.keyRing, columns: sealedColumns })
   const accounts = createAccountsModule({
-    ...{
-      db,
-      connections: options.database.connections,
-      clock,
-      logger,
-      sealer,
-      rateLimits,
-      secret: authSecret,
-      refusesSecrets,
-    },
-    ...{ apiUrl: config.apiUrl, appUrl: config.appUrl, signUp: config.signUp, social: config.social },
+    ...shared,
+    connections: options.database.connections,
+    secret: authSecret,
+    refusesSecrets,
+    apiUrl: config.apiUrl,
+    appUrl: config.appUrl,
+    signUp: config.signUp,
+    social: config.social,
     isInvited: organizations.isInvited,
     recordSignUp: organizations.recordSignUp,
     dropKeys: keys.dropKeys,
     sendMail: mail.send,
   })
   const closure = createClosureModule({
-    ...{ db, clock, logger, sealer, controlDir: config.controlDir },
+    ...shared,
+    controlDir: config.controlDir,
     wakeStops: docks.docks.orderedStops.wake,
     wakeRemoval: organizations.removal.wake,
     forgetMails: mail.transport.forget,
@@ -207,8 +204,12 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     wake: () => (options.runs ?? runs.sink).wake(),
   }
   const github = createGithubModule({
-    ...{ db, clock, logger, sealer, rateLimits, runs: runSink, settings: config.githubApp },
-    ...{ githubUrl: config.gitServers.github, apiUrl: config.apiUrl, appUrl: config.appUrl },
+    ...shared,
+    runs: runSink,
+    settings: config.githubApp,
+    githubUrl: config.gitServers.github,
+    apiUrl: config.apiUrl,
+    appUrl: config.appUrl,
   })
   const instance = createInstanceModule({
     defaultImage: config.defaultImage,
@@ -225,36 +226,57 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       authProviders: ['credential', ...Object.keys(config.social)],
     },
     contact: {
-      ...{ db, clock, rateLimits, recipient: config.contactEmail },
-      ...{ transport: mail.transport, instance: mail.instance },
+      db,
+      clock,
+      rateLimits,
+      recipient: config.contactEmail,
+      transport: mail.transport,
+      instance: mail.instance,
     },
   })
   const hosts = docks.gateway
   const { activity } = docks.docks
-  const terminals = createTerminalsModule({ db, clock, rateLimits, hosts, activity })
+  const terminals = createTerminalsModule({ ...shared, hosts, activity })
   const { accessSignals } = accounts
   const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
-  const processes = createProcessesModule({ db, clock, rateLimits, hosts, activity, accessSignals })
+  const processes = createProcessesModule({ ...shared, hosts, activity, accessSignals })
   const runs = createRunsModule({
-    ...{ db, clock, logger, sealer, owner: docks.owner, docks: docks.context, gateway: docks.gateway },
-    ...{ github: github.operations, gitServer: config.gitServers.github, appUrl: config.appUrl },
-    ...{ image: config.runImage, isFastOn: config.fastRuns, machines: docks.docks.machines },
+    ...shared,
+    owner: docks.owner,
+    docks: docks.context,
+    gateway: docks.gateway,
+    github: github.operations,
+    gitServer: config.gitServers.github,
+    appUrl: config.appUrl,
+    image: config.runImage,
+    isFastOn: config.fastRuns,
+    machines: docks.docks.machines,
   })
   const serveRun = createServeRunDoor({ door: runs.door, servers: config.modelServers })
-  const live = createLiveModule({ db, clock, logger })
+  const live = createLiveModule(shared)
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
     config.portsDomain &&
     createPortGateway({
-      ...{ domain: config.portsDomain, routes: ports.hosted, hosts, precedence, logger },
+      domain: config.portsDomain,
+      routes: ports.hosted,
+      hosts,
+      precedence,
+      logger,
       clientAddress: createClientAddress(config.trustedProxies),
     })
   const ssh =
     config.ssh &&
     createSshGateway({
-      ...{ docks: docks.context, keys: keys.sshKeyAccess, accessSignals, logger, precedence },
-      ...{ metrics: metrics.ssh, address: config.ssh, readHostKeys: keys.ensureSshHostKeys },
+      docks: docks.context,
+      keys: keys.sshKeyAccess,
+      accessSignals,
+      logger,
+      precedence,
+      metrics: metrics.ssh,
+      address: config.ssh,
+      readHostKeys: keys.ensureSshHostKeys,
     })
   const modules: readonly Module[] = [
     accounts,
@@ -360,7 +382,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       portGateway?.close()
       ssh?.close()
       await listener?.close()
-      // The removal of organizations works through the other modules, so it ends first. They send mails, so these end last.
+      // Organizations are removed by the other modules, so that ends first. The modules send mails, so the mailer ends last.
       await organizations.stop()
       await Promise.all(modules.map((module) => module.stop?.()))
       await mail.stop()

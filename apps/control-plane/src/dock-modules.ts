@@ -111,8 +111,11 @@ export function createDockModules(options: {
   hostGateway?: HostGateway
 }): DockModules {
   const { db, clock, logger, sealer, store, rateLimits, defaultImage, catalog, gitServers } = options
+  const shared = { db, clock, logger, sealer, rateLimits }
   const lineage = createLineageModule({
-    ...{ db, clock, logger, store, keyRing: options.keyRing },
+    ...shared,
+    store,
+    keyRing: options.keyRing,
     reapplyErasures: options.reapplyErasures ?? (async () => undefined),
   })
   const { epoch } = lineage.lineage
@@ -120,19 +123,28 @@ export function createDockModules(options: {
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
   const runner = createOperationRunner({ db, clock, logger, owner })
-  const toOperate = { db, clock, logger, gateway, owner, runner, origins: lineage.lineage }
+  const toOperate = { ...shared, gateway, owner, runner, origins: lineage.lineage }
   const copyContext = {
-    ...{ db, clock, logger, gateway, sealer, store, owner, settings: options.copySettings },
+    ...shared,
+    gateway,
+    store,
+    owner,
+    settings: options.copySettings,
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   }
   const copies = createCopies(copyContext)
   const images = createImages(copyContext)
   const environments = createEnvironmentsModule({
-    ...{ db, clock, logger, sealer, rateLimits, gitServers, limits: options.limits },
+    ...shared,
+    gitServers,
+    limits: options.limits,
   })
   const templates = createTemplatesModule({ ...toOperate, limits: options.limits })
   const hosts = createHostsModule({
-    ...{ db, clock, logger, gateway, lineage, policy: options.policy },
+    ...shared,
+    gateway,
+    lineage,
+    policy: options.policy,
     warmPoolKind: {
       image: defaultImage,
       cpus: limits.cpus.default,
@@ -146,7 +158,10 @@ export function createDockModules(options: {
   const docks = createDocksModule({
     ...toOperate,
     ...hosts.placement,
-    ...{ epoch, defaultImage, catalog, rateLimits, sealer, passed: environments.passed },
+    epoch,
+    defaultImage,
+    catalog,
+    passed: environments.passed,
     images: hosts.servedImages,
     template: templates.find,
     wipeTemplates: templates.wipe,
@@ -165,7 +180,10 @@ export function createDockModules(options: {
     ensureCapture: copies.ensureCapture,
   })
   const gitDoor = createGitDoor({
-    ...{ logger, hosts: gateway, servers: gitServers, grantFor: options.grantFor },
+    logger,
+    hosts: gateway,
+    servers: gitServers,
+    grantFor: options.grantFor,
     organizationOf: docks.organizationOf,
     ...(options.serveRun ? { serveRun: options.serveRun } : {}),
   })
@@ -175,11 +193,24 @@ export function createDockModules(options: {
     reported: images.checkSoon,
   })
   const fleet = createFleetServer({
-    ...{ logger, enrolment: hosts.enrolment, events: reception.events, gateway: fleetGateway },
+    logger,
+    enrolment: hosts.enrolment,
+    events: reception.events,
+    gateway: fleetGateway,
     onBulkLink: copies.noticeHost,
   })
   return {
-    ...{ gateway, fleet, hosts, runner, owner, docks, copies, environments, images, snapshots, templates },
+    gateway,
+    fleet,
+    hosts,
+    runner,
+    owner,
+    docks,
+    copies,
+    environments,
+    images,
+    snapshots,
+    templates,
     enrolment: hosts.enrolment,
     hostEvents: reception.events,
     context: docks.context,

@@ -64,7 +64,10 @@ export function githubApp(values: Environment): AppSettings | null {
     throw new Error('GITHUB_APP_CLIENT_ID and GITHUB_APP_CLIENT_SECRET: set both or neither')
   if (appId && slug && key && webhookSecret)
     return {
-      ...{ appId, slug, privateKey: privateKey(key), webhookSecret },
+      appId,
+      slug,
+      privateKey: privateKey(key),
+      webhookSecret,
       oauth: clientId && clientSecret ? { clientId, clientSecret } : null,
     }
   if (appId || slug || key || webhookSecret || clientId)

@@ -18,7 +18,9 @@ const create = (clock = systemClock): DeliveryEngine => {
   const logger = createLogger('test')
   logger.level = 'silent'
   return createMailer({
-    ...{ db: database.db, clock, logger },
+    db: database.db,
+    clock,
+    logger,
     instance: instanceOf('https://app.example.test'),
     unsubscribeLink: () => ({ url: 'https://example.test/u', when: 'a disk is full' }),
     transport: {
@@ -63,7 +65,11 @@ const saveAlert = (
   const link = { label: 'Open', to: '/docks' }
   const shared = cause && { cause, item, title: '{count} Docks', body: 'Several.', link }
   const mail = {
-    ...{ type: 'stopped_responding' as const, title: `${item} stopped`, body: 'One.', link, organizationId },
+    type: 'stopped_responding' as const,
+    title: `${item} stopped`,
+    body: 'One.',
+    link,
+    organizationId,
     at: new Date(Date.now() + dueInMs),
     ...(shared ? { shared } : {}),
   }

@@ -25,8 +25,13 @@ const authenticate = (path: string, body: object) =>
 /** So long that no mail waits for more alerts to tell of. */
 const longAgo = () => new Date(Date.now() - 60_000)
 const alert = (item: string) => ({
-  ...{ type: 'disk_full' as const, dockId, organizationId: server.admin.organizationId, at: longAgo() },
-  ...{ title: 'Full', body: 'The disk is full.', eventId: newUuid() },
+  type: 'disk_full' as const,
+  dockId,
+  organizationId: server.admin.organizationId,
+  at: longAgo(),
+  title: 'Full',
+  body: 'The disk is full.',
+  eventId: newUuid(),
   shared: { cause: 'one cause', item, title: '{count} disks are full', body: 'They are full.' },
 })
 /** The links of all mails that were sent, without line breaks of their encoding. */

@@ -62,7 +62,9 @@ it('keeps a mail that could not be sent, with the reason, and retries it later',
   const link = { label: 'Open', to: '/docks/1' }
   await saveMail(db, { recipient: 'a@example.test', title: 'S', body: 'B', link })
   const shared = {
-    ...{ db, clock: systemClock, logger },
+    db,
+    clock: systemClock,
+    logger,
     instance: instanceOf('https://app.example.test'),
     unsubscribeLink: () => ({ url: 'https://example.test/u', when: 'a disk is full' }),
   }

@@ -51,12 +51,10 @@ it('shows names that people chose as text on one line', () => {
 
 it('lists at most 20 items of a mail that several alerts share', () => {
   const gathered = {
-    ...{
-      title: '{count} of your Docks',
-      body: 'They stopped.',
-      link: '/docks',
-      linkLabel: 'Open your Docks',
-    },
+    title: '{count} of your Docks',
+    body: 'They stopped.',
+    link: '/docks',
+    linkLabel: 'Open your Docks',
     items: Array.from({ length: 22 }, (_, n) => `dock-${n}`),
   }
   const { subject, text } = renderMail({ ...content, gathered }, instance)

@@ -132,7 +132,9 @@ export function createHttpApp(options: HttpOptions): HttpApp {
   })
 
   const githubEvents = createLargeBodies({
-    ...{ bytesMax: githubEventBytesMax, smallBytesMax: smallGithubEventBytesMax, atOnceMax: 4 },
+    bytesMax: githubEventBytesMax,
+    smallBytesMax: smallGithubEventBytesMax,
+    atOnceMax: 4,
   })
   app.post('/v1/github/events', async (context) => {
     context.set('route', '/v1/github/events')
@@ -171,7 +173,10 @@ export function createHttpApp(options: HttpOptions): HttpApp {
   addDocsSite(app, options.docsFolder ?? builtDocs)
 
   addMcpEndpoint(app, {
-    ...{ credentials: gate.credentials, logger, apiUrl: options.apiUrl, origins: options.origins },
+    credentials: gate.credentials,
+    logger,
+    apiUrl: options.apiUrl,
+    origins: options.origins,
     countRequest: options.countMcpRequest,
   })
 

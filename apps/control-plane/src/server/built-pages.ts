@@ -58,7 +58,9 @@ const readFiles = async (folder: string): Promise<ReadonlyMap<string, BuiltFile>
     if (!type || name.startsWith('.') || !(await stat(path)).isFile()) continue
     const plain = await readFile(path)
     files.set(`/${name}`, {
-      ...{ type, isImmutable: name.startsWith('assets/'), plain },
+      type,
+      isImmutable: name.startsWith('assets/'),
+      plain,
       bodyFor: packedTypes.test(type) ? packOnce(plain) : async () => ({ body: plain }),
     })
   }

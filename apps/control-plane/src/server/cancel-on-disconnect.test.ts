@@ -14,7 +14,9 @@ afterAll(() => server.stop())
 const begin = async (dockId: string, command: string, headers: object): Promise<ClientRequest> => {
   const count = server.host.calls.length
   const sent = request({
-    ...{ port, path: `/v1/docks/${dockId}/exec`, method: 'POST' },
+    port,
+    path: `/v1/docks/${dockId}/exec`,
+    method: 'POST',
     headers: {
       authorization: `Bearer ${server.admin.apiKey}`,
       'content-type': 'application/json',

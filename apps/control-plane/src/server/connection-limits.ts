@@ -29,11 +29,7 @@ export function shareConnections(descriptors = readDescriptorLimit()): Connectio
   const total = Math.min(totalMax, Math.floor(descriptors * shareOfDescriptors))
   const ofAddress = Math.min(perAddress.max, Math.floor(total * perAddress.share))
   const half = Math.floor(total / 2)
-  return {
-    total,
-    perAddress: Math.max(perAddress.min, ofAddress),
-    ...{ perNetwork: half, perLoopback: half },
-  }
+  return { total, perAddress: Math.max(perAddress.min, ofAddress), perNetwork: half, perLoopback: half }
 }
 
 export type ConnectionLimits = {

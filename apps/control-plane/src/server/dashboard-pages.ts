@@ -54,7 +54,9 @@ export function addDashboardPages(
   { folder = dashboardFolder, formTarget, signUp = 'open' }: DashboardOptions = {},
 ): void {
   const pages = createBuiltPages({
-    ...{ folder, policy: policyFor(formTarget), fallback: '/index.html' },
+    folder,
+    policy: policyFor(formTarget),
+    fallback: '/index.html',
     texts: { SIGN_UP: signUp },
   })
   app.get('*', async (context, next) => {

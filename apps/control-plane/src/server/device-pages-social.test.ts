@@ -28,7 +28,8 @@ beforeAll(async () => {
   })
   server = await startTestControlPlane({
     environment: {
-      ...{ DOCK_SIGNUP: 'open', DOCK_PUBLIC_URL: address },
+      DOCK_SIGNUP: 'open',
+      DOCK_PUBLIC_URL: address,
       ...credentials('GITHUB'),
       ...credentials('GITLAB'),
     },

@@ -100,7 +100,9 @@ export function addDevicePages(app: Hono<HttpEnvironment>, options: DevicePagesO
   const withProvider = async (context: Context<HttpEnvironment>, code: string, provider: string) => {
     const callbackURL = `${apiUrl}${here(code)}`
     const response = await signIn(context, '/sign-in/social', {
-      ...{ provider, callbackURL, disableRedirect: true },
+      provider,
+      callbackURL,
+      disableRedirect: true,
       // It gets the reason as `error`.
       errorCallbackURL: callbackURL,
     })

@@ -18,7 +18,9 @@ logger.level = 'silent'
 const app = new Hono<HttpEnvironment>()
 app.onError((error) => failure(toServiceError(error, logger)))
 addMcpEndpoint(app, {
-  ...{ logger, apiUrl: 'http://dock.test', origins: ['http://dock.test'] },
+  logger,
+  apiUrl: 'http://dock.test',
+  origins: ['http://dock.test'],
   credentials: {
     check: async (request: Request) => {
       if (request.headers.get('authorization') === 'Bearer good') return { userId: 'somebody' }

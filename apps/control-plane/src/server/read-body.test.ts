@@ -11,7 +11,9 @@ it('a body that breaks off is the end of its caller, not a fault of the database
     pull: () => Promise.reject(reset),
   })
   await expect(readJsonBody(requestWith(body), 1000)).rejects.toMatchObject({
-    ...{ code: 'validation_error', status: 400, cause: reset },
+    code: 'validation_error',
+    status: 400,
+    cause: reset,
   })
 })
 

@@ -24,7 +24,13 @@ let listMs: number
 const inventory = (over: object = {}): string =>
   `${JSON.stringify({ type: 'inventory', facts: hostFacts(), pressure, runtimes: [], pool: [], captures: [], ...over })}\n`
 const warmSandbox = (dockId: string, hostname: string) => ({
-  ...{ dockId, image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20, hostname, ip: '10.0.0.2' },
+  dockId,
+  image: 'debian-13',
+  cpus: 2,
+  memoryMiB: 4096,
+  diskGiB: 20,
+  hostname,
+  ip: '10.0.0.2',
 })
 const state = async (): Promise<string | undefined> =>
   (

@@ -75,7 +75,12 @@ describe.each([
     await once(server, 'listening')
     void dialLink({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ credential: 'x', hostId: 'host', session: 'x', channel: 'bulk', logger, signal: stop.signal },
+      credential: 'x',
+      hostId: 'host',
+      session: 'x',
+      channel: 'bulk',
+      logger,
+      signal: stop.signal,
       handler: host.agent.app.fetch,
       connect: host.agent.connect,
     })

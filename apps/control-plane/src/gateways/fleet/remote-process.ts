@@ -109,7 +109,11 @@ export function createRemoteProcess(
   // It may have broken before it was passed to this function.
   if (socket.destroyed) lose()
   return {
-    ...{ id, stdin, exited, ...outputs, ...calls },
+    id,
+    stdin,
+    exited,
+    ...outputs,
+    ...calls,
     closeStdout: () => {
       outputs.stdout.destroy()
       if (!end && socket.writable) socket.write(encodeFrame('closeStdout', Buffer.alloc(0)))

@@ -17,7 +17,8 @@ afterEach(() => door.close())
 const open = (times?: Partial<GitDoorTimes>) => {
   const waiting = new Map<string, Duplex>()
   door = createGitDoor({
-    ...{ logger, servers: { github: 'https://github.com', gitlab: 'https://gitlab.com' } },
+    logger,
+    servers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
     hosts: { connectGit: async ({ connectionId }) => waiting.get(connectionId)! },
     grantFor: async () => null,
     organizationOf: async (dock) => dock.dockId.split('/')[0]!,

@@ -107,11 +107,15 @@ const openDoor = async (times?: Partial<GitDoorTimes>, servers?: string): Promis
 }
 
 const rule = (fullName: string, change: Partial<GitRule> = {}): GitRule => ({
-  ...{ provider: 'github', fullName, access: 'write', branches: null },
+  provider: 'github',
+  fullName,
+  access: 'write',
+  branches: null,
   ...change,
 })
 const tokenOf = (name: string): GitCredential => ({
-  ...{ username: 'x-access-token', password: `canary-scoped-${name.replace('/', '-')}` },
+  username: 'x-access-token',
+  password: `canary-scoped-${name.replace('/', '-')}`,
 })
 
 beforeEach(async () => {
@@ -131,19 +135,22 @@ afterEach(() => {
 /** Runs git. Returns its output and exit code. */
 const git = async (...args: string[]): Promise<{ code: number; text: string }> => {
   const env = {
-    ...{ PATH: process.env.PATH, HOME: tree, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
-    ...{ GIT_SSL_CAINFO: join(folder, 'authority.pem'), GIT_TRACE_CURL: '1' },
-    ...{
-      GIT_AUTHOR_NAME: 'Ada',
-      GIT_AUTHOR_EMAIL: 'a@b.c',
-      GIT_COMMITTER_NAME: 'A',
-      GIT_COMMITTER_EMAIL: 'a@b.c',
-    },
+    PATH: process.env.PATH,
+    HOME: tree,
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+    GIT_SSL_CAINFO: join(folder, 'authority.pem'),
+    GIT_TRACE_CURL: '1',
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'a@b.c',
+    GIT_COMMITTER_NAME: 'A',
+    GIT_COMMITTER_EMAIL: 'a@b.c',
   }
   const ended = await exec('git', ['-C', tree, ...args], { env, maxBuffer: 2 ** 28 }).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
-      ...{ code: error.code, text: error.stdout + error.stderr },
+      code: error.code,
+      text: error.stdout + error.stderr,
     }),
   )
   expect(ended.text).not.toContain('canary')
@@ -373,7 +380,8 @@ describe('what never reaches the provider', () => {
   ])('a push with %s, if the policy has branches', async (_, body) => {
     policy = [rule('acme/app', { branches: ['main'] })]
     const answer = await fetch(`${address}/github/acme/app/git-receive-pack`, {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: { 'content-type': 'application/x-git-receive-pack-request' },
     })
     expect([answer.status, await answer.text()]).toEqual([400, 'This push is malformed.\n'])

@@ -132,7 +132,8 @@ export function createGitDoor(parts: {
     if (head.updates.every((each) => findPushRefusal(rule, each) === null)) return false
     await discard(request)
     response.writeHead(200, {
-      ...{ 'content-type': 'application/x-git-receive-pack-result', 'cache-control': 'no-cache' },
+      'content-type': 'application/x-git-receive-pack-result',
+      'cache-control': 'no-cache',
       connection: 'close',
     })
     response.end(formatRejectionReport(head, (each) => findPushRefusal(rule, each)))

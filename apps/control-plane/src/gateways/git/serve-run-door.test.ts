@@ -70,10 +70,7 @@ afterAll(() => {
   door.close()
 })
 beforeEach(() => {
-  run = {
-    ...{ runId: newUuid(), turnId: newUuid(), organizationId: newUuid() },
-    mayUseModels: true,
-  }
+  run = { runId: newUuid(), turnId: newUuid(), organizationId: newUuid(), mayUseModels: true }
   ;[reports, uses, asked, left, openedKeys] = [[], [], [], 5_000_000, 0]
   answer = {
     type: 'application/json',
@@ -176,7 +173,9 @@ it('estimates a request that the agent gave up before its answer', async () => {
   const controller = new AbortController()
   const body = JSON.stringify({ model: 'm', max_tokens: 50, n: 3 })
   const given = fetch(`${url}/model/anthropic/v1/messages`, {
-    ...{ method: 'POST', body, signal: controller.signal },
+    method: 'POST',
+    body,
+    signal: controller.signal,
   }).catch(() => null)
   await expect.poll(() => asked).toHaveLength(1)
   controller.abort()

@@ -80,8 +80,10 @@ export function createServeRunDoor(parts: { door: Omit<RunDoor, 'modelProviders'
     const isFree = freePaths.has(path)
     const use = { input: inputTokensMax, output: outputTokensMax, toolCalls: 0 }
     const leave = await gate.enter({
-      ...{ runId: run.runId, costMicroUsd: isFree ? 0 : costMicroUsd(name, use) },
-      ...{ readLeft: () => door.budgetLeft(run), signal: abortedOnClose(request) },
+      runId: run.runId,
+      costMicroUsd: isFree ? 0 : costMicroUsd(name, use),
+      readLeft: () => door.budgetLeft(run),
+      signal: abortedOnClose(request),
     })
     // 403 and not 429: an agent would repeat the request.
     if (!leave) throw new DoorRefusal(403, 'The budget of this Run is spent.')

@@ -62,7 +62,10 @@ export function askOverHttp2(session: DockSession, asked: Asked): Promise<Answer
   const sent = session.request(
     {
       ...others,
-      ...{ ':method': method, ':path': path, ':scheme': 'http', ':authority': host },
+      ':method': method,
+      ':path': path,
+      ':scheme': 'http',
+      ':authority': host,
       ...(acceptsTrailers ? { te: 'trailers' } : {}),
     },
     stream.endAfterHeaders,

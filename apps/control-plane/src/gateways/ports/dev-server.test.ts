@@ -60,7 +60,10 @@ describe('a development server of Vite', () => {
     await writeFile(join(folder, 'index.html'), '<script type="module" src="/main.js"></script><p>my page')
     await writeFile(join(folder, 'main.js'), 'import.meta.hot?.accept(); console.log("my program")')
     vite = await createVite({
-      ...{ root: folder, configFile: false, logLevel: 'silent', cacheDir: join(folder, 'cache') },
+      root: folder,
+      configFile: false,
+      logLevel: 'silent',
+      cacheDir: join(folder, 'cache'),
       optimizeDeps: { noDiscovery: true },
       server: { port: 0, host: '127.0.0.1' },
     })

@@ -114,12 +114,21 @@ describe('a program that speaks HTTP/2', () => {
   it('sees localhost, the true origin, and none of the platform’s credentials', async () => {
     const { apiKey } = server.admin
     await ask({
-      ...{ authorization: `Bearer ${apiKey}`, cookie: 'own=1; dock.session_token=x', te: 'trailers' },
-      ...{ 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'evil.test', forwarded: 'for=1.2.3.4' },
+      authorization: `Bearer ${apiKey}`,
+      cookie: 'own=1; dock.session_token=x',
+      te: 'trailers',
+      'x-forwarded-for': '1.2.3.4',
+      'x-forwarded-host': 'evil.test',
+      forwarded: 'for=1.2.3.4',
     })
     expect(seen[0]).toMatchObject({
-      ...{ ':authority': `localhost:${portOf(program)}`, ':scheme': 'http', te: 'trailers', cookie: 'own=1' },
-      ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': host, 'x-forwarded-proto': 'http' },
+      ':authority': `localhost:${portOf(program)}`,
+      ':scheme': 'http',
+      te: 'trailers',
+      cookie: 'own=1',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-host': host,
+      'x-forwarded-proto': 'http',
     })
     for (const name of ['authorization', 'forwarded', 'host', 'connection'])
       expect(seen[0]).not.toHaveProperty(name)
@@ -149,7 +158,9 @@ describe('a program that speaks HTTP/2', () => {
   it('may answer with headers alone, as errors of gRPC do', async () => {
     answer = (stream) => stream.respond({ ':status': 200, 'grpc-status': '12' }, { endStream: true })
     expect(await ask({ ':method': 'POST', te: 'trailers' }, 'x')).toMatchObject({
-      ...{ status: 200, body: '', isEnd: true },
+      status: 200,
+      body: '',
+      isEnd: true,
       headers: { 'grpc-status': '12' },
     })
   })
@@ -175,7 +186,8 @@ describe('a program that speaks HTTP/2', () => {
   it('loses cookies’ domains and redirects to localhost', async () => {
     answer = (stream) => {
       stream.respond({
-        ...{ ':status': 302, location: `http://localhost:${portOf(program)}/next` },
+        ':status': 302,
+        location: `http://localhost:${portOf(program)}/next`,
         'set-cookie': ['a=1; Domain=docks.localhost', 'b=2'],
       })
       stream.end()
@@ -297,7 +309,9 @@ describe('a program that speaks HTTP/1 alone', () => {
 
   it('gets the request in HTTP/1.1, whatever its method and body', async () => {
     expect(await ask({ te: 'trailers' })).toMatchObject({
-      ...{ status: 200, body: 'old', trailers: { 'x-sum': '1' } },
+      status: 200,
+      body: 'old',
+      trailers: { 'x-sum': '1' },
       headers: { 'x-host': `localhost:${portOf(old)}` },
     })
     expect((await ask({ te: 'trailers' })).trailers).not.toHaveProperty('set-cookie')

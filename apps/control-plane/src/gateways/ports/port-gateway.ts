@@ -172,7 +172,9 @@ export function createPortGateway(parts: {
     if (problem) return problem
     if (hostId === null) return problems.stopped
     return {
-      ...{ label, localHost: keepsHost ? undefined : localHost(port), port },
+      label,
+      localHost: keepsHost ? undefined : localHost(port),
+      port,
       place: { hostId, dockId: route.dockId, generation: route.generation },
       options: { target: { protocol: 'http:', host: hostOf(route, hostId), port }, agent },
     }
@@ -211,12 +213,10 @@ export function createPortGateway(parts: {
   }
 
   const http2 = createHttp2Door({
-    ...{
-      precedence,
-      explain,
-      clean,
-      onError: (error: unknown) => logger.warn({ err: error }, 'a request failed'),
-    },
+    precedence,
+    explain,
+    clean,
+    onError: (error: unknown) => logger.warn({ err: error }, 'a request failed'),
     find: (host, path) => {
       if (readHost(domain, host) === undefined) return undefined
       return targetOf([host ?? ''], path).then((target) => {
@@ -225,7 +225,7 @@ export function createPortGateway(parts: {
         const key = `${label} ${place.generation}`
         const take = (): (() => void) => counts.take(place.dockId, port)
         const overHttp1 = { agent, host: hostOf(place, place.hostId), port }
-        return { ...{ label, localHost, key, take, overHttp1 }, dial: () => connect(place, port) }
+        return { label, localHost, key, take, overHttp1, dial: () => connect(place, port) }
       })
     },
     track: (label, stream) => open.track(label, stream),

@@ -327,7 +327,9 @@ describe('a name', () => {
       502,
       'application/json; charset=utf-8',
       {
-        ...{ ok: false, code: 'dock_not_running', state: 'archived' },
+        ok: false,
+        code: 'dock_not_running',
+        state: 'archived',
         message: expect.stringContaining('Its owner resumes it'),
       },
     ])
@@ -419,7 +421,10 @@ describe('a WebSocket', () => {
     expect(((await once(client, 'message'))[0] as Buffer).equals(large)).toBe(true)
     expect(seen[0]?.url).toBe('/socket?a=1')
     expect(seen[0]?.headers).toMatchObject({
-      ...{ host: inDock(), cookie: 'own=1', 'x-forwarded-proto': 'http', 'x-forwarded-host': host },
+      host: inDock(),
+      cookie: 'own=1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': host,
     })
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
     client.close()

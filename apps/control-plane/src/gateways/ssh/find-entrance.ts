@@ -46,7 +46,9 @@ export async function findEntrance(
     if (dock && (dock.isUnique || !other)) return enter(dock)
     if (dock)
       return {
-        ...{ caller: first.caller, holder: first, userName },
+        caller: first.caller,
+        holder: first,
+        userName,
         namesakes: found.map(({ fullName }) => fullName),
       }
   }

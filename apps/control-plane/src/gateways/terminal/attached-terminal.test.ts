@@ -66,7 +66,10 @@ const attach = async (processId: string, more: { offset?: number } = {}) => {
   const client = new WebSocket(`ws://127.0.0.1:${port}/v1/docks/${dockId}/terminal?ticket=${ticket}`)
   clients.push(client)
   const tab = {
-    ...{ client, screen: '', frames: [] as string[], closed: once(client, 'close').then(([code]) => code) },
+    client,
+    screen: '',
+    frames: [] as string[],
+    closed: once(client, 'close').then(([code]) => code),
     type: (text: string) => client.send(Buffer.from(text)),
     shows: (text: string) => expect.poll(() => tab.screen, patiently).toContain(text),
   }

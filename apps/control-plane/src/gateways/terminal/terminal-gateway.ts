@@ -57,7 +57,9 @@ export function createTerminalGateway(options: {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
       const close = runTerminal({
-        ...{ socket: webSocket, terminal, clock: context.clock },
+        socket: webSocket,
+        terminal,
+        clock: context.clock,
         onEnd: () => {
           open.delete(close)
           unsubscribe()

@@ -316,7 +316,8 @@ describe('a client that is refused', () => {
     // No write ever completes.
     const socket = new Duplex({ read: () => undefined, write: () => undefined })
     const asked = {
-      ...{ method: 'GET', url: pathWith(await ticketFor()) },
+      method: 'GET',
+      url: pathWith(await ticketFor()),
       headers: { ...headers, 'sec-websocket-key': 'nonsense' },
     } as unknown as IncomingMessage
     await upgradeOf(new URL(asked.url ?? '', 'http://x').pathname, 'websocket')?.(

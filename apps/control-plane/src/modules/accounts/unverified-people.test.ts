@@ -45,7 +45,10 @@ const invite = async (email: string, name: string) => {
 }
 const signUp = async (email: string, invitationToken: string): Promise<string> => {
   const { headers, code } = await inSession('', 'POST', '/api/auth/sign-up/email', {
-    ...{ email, invitationToken, name: 'Kim', password: 'a long password' },
+    email,
+    invitationToken,
+    name: 'Kim',
+    password: 'a long password',
   })
   expect(code).toBe(200)
   return headers
@@ -126,7 +129,9 @@ it('lists at most 200, the newest', async () => {
     .insertInto('users')
     .values(
       Array.from({ length: 201 }, (_, n) => ({
-        ...{ id: newUuid(), name: 'Many', email: `${newUuid()}@many.test` },
+        id: newUuid(),
+        name: 'Many',
+        email: `${newUuid()}@many.test`,
         created_at: new Date(now + 60_000 + n),
       })),
     )

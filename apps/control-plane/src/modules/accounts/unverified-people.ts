@@ -30,7 +30,9 @@ export async function listUnverifiedPeople(db: Db): Promise<UnverifiedPeople> {
     order by u.created_at desc, u.id limit ${listedMax + 1}`.execute(db)
   return {
     people: rows.slice(0, listedMax).map(({ id, name, email, ...row }) => ({
-      ...{ id, name, email },
+      id,
+      name,
+      email,
       createdAt: row.created_at.toISOString(),
       invitation:
         row.organization_name === null

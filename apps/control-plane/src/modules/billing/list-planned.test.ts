@@ -4,7 +4,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const plan = {
-  ...{ name: 'small', concurrentDocks: 2, concurrentFastRuns: 1, monthlyBudget: null },
+  name: 'small',
+  concurrentDocks: 2,
+  concurrentFastRuns: 1,
+  monthlyBudget: null,
   prices: { vcpuSecond: '1', memoryGiBSecond: '1', diskGiBMonth: '1', snapshotGiBMonth: '1' },
 }
 let server: TestControlPlane
@@ -56,7 +59,10 @@ it('shows the plan of an organization, and the plans that can be given', async (
   })
   const all = await list('?limit=100')
   expect(all.organizations.find(({ id }) => id === organizationId)).toMatchObject({
-    ...{ plan: 'small', active: true, liveDocks: 0, spentMicros: 0 },
+    plan: 'small',
+    active: true,
+    liveDocks: 0,
+    spentMicros: 0,
   })
 })
 

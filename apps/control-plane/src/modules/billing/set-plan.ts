@@ -17,10 +17,7 @@ export async function setOrganizationPlan(
   const outcome =
     plan === null
       ? await removePlan(db, organizationId)
-      : await savePlan(db, organizationId, {
-          ...{ plan, active },
-          subscribed: accounts === null,
-        })
+      : await savePlan(db, organizationId, { plan, active, subscribed: accounts === null })
   if (outcome === 'no_organization') throw new ServiceError('organization_not_found')
   if (outcome === 'no_plan')
     throw new ServiceError('validation_error', {

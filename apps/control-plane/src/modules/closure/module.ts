@@ -27,7 +27,12 @@ export function createClosureModule(
 ): ClosureModule {
   const { db, clock, logger, sealer, wakeStops, wakeRemoval, controlDir, forgetMails } = needs
   const context: ClosureContext = {
-    ...{ db, clock, logger, sealer, wakeStops, wakeRemoval },
+    db,
+    clock,
+    logger,
+    sealer,
+    wakeStops,
+    wakeRemoval,
     forgetFiles: async ({ email, mailIds }) => {
       await forgetMails(mailIds)
       await removeAdminFile(controlDir, email)

@@ -31,8 +31,12 @@ beforeAll(async () => {
   provider = await startGitProvider()
   server = await startControlPlaneWithHost({
     environment: {
-      ...{ GITHUB_URL: provider.url, GITHUB_CLIENT_ID: 'app', GITHUB_CLIENT_SECRET: 'of the app' },
-      ...{ GITLAB_URL: `${provider.url}/lab`, GITLAB_CLIENT_ID: 'lab', GITLAB_CLIENT_SECRET: 'of the lab' },
+      GITHUB_URL: provider.url,
+      GITHUB_CLIENT_ID: 'app',
+      GITHUB_CLIENT_SECRET: 'of the app',
+      GITLAB_URL: `${provider.url}/lab`,
+      GITLAB_CLIENT_ID: 'lab',
+      GITLAB_CLIENT_SECRET: 'of the lab',
     },
     logTo: (line) => lines.push(line),
   })
@@ -41,7 +45,9 @@ beforeAll(async () => {
   const { sealer } = server.controlPlane
   const logger = createLogger('connectors', { write: (line: string) => void lines.push(line) })
   connector = createLinkedSignIns({
-    ...{ db, clock: systemClock, sealer },
+    db,
+    clock: systemClock,
+    sealer,
     social: {
       github: { url: provider.url, clientId: 'app', clientSecret: 'of the app' },
       gitlab: { url: `${provider.url}/lab`, clientId: 'lab', clientSecret: 'of the lab' },
@@ -194,8 +200,10 @@ it('refreshes a token that is about to expire once for concurrent requests, and 
     expect.objectContaining({
       path: '/lab/oauth/token',
       body: {
-        ...{ grant_type: 'refresh_token', refresh_token: 'first' },
-        ...{ client_id: 'lab', client_secret: 'of the lab' },
+        grant_type: 'refresh_token',
+        refresh_token: 'first',
+        client_id: 'lab',
+        client_secret: 'of the lab',
       },
     }),
   ])
@@ -303,7 +311,9 @@ it('reuses a narrowed token until it is about to expire or the provider refuses 
 it('requests a read-only token for read access', async () => {
   await link(admin)
   const repository = {
-    ...{ provider: 'github' as const, repositoryId: '1', fullName: 'acme/app' },
+    provider: 'github' as const,
+    repositoryId: '1',
+    fullName: 'acme/app',
     addedBy: admin.userId,
   }
   await connector.tokenFor(server.admin.organizationId, repository, 'read')

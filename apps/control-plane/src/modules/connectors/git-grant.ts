@@ -29,8 +29,10 @@ export function createEnvironmentGrants(
     if (!passed) return null
     const rules = passed.repositories.map((repository) => ({
       rule: {
-        ...{ provider: repository.provider, fullName: repository.fullName },
-        ...{ access: 'write' as const, branches: null },
+        provider: repository.provider,
+        fullName: repository.fullName,
+        access: 'write' as const,
+        branches: null,
       },
       repository,
     }))

@@ -89,7 +89,9 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
       const { status, answer } = await postJson(
         `${api}/applications/${encodeURIComponent(clientId)}/token/scoped`,
         {
-          ...{ access_token: accessToken, target, repositories: [repository] },
+          access_token: accessToken,
+          target,
+          repositories: [repository],
           ...(access === 'read' ? { permissions: { contents: 'read' } } : {}),
         },
         { authorization: `Basic ${basic}` },

@@ -20,7 +20,10 @@ export function createConnectorsModule(needs: {
 }): ConnectorsModule {
   const { db, clock, logger, sealer, social } = needs
   const connector = createLinkedSignIns({
-    ...{ db, clock, sealer, social },
+    db,
+    clock,
+    sealer,
+    social,
     roleOf: async (userId, organizationId) =>
       (await findMembership(db, userId, organizationId))?.role ?? null,
   })

@@ -72,7 +72,8 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   const { ensureCapture, ensureImage, owner, origins, passed, wipeTemplates, ...given } = needs
   const { db, clock, logger } = given
   const ttl = createTtlClock({
-    ...{ clock, logger },
+    clock,
+    logger,
     stopDue: () => stopDueDocks(context),
     nextDue: () => nextStopAt(db),
   })
@@ -145,11 +146,21 @@ const registerSagas = (context: DockContext, needs: SagaNeeds): FastMachines => 
   const { passed, ...rest } = needs
   const secretsOf = createSecretsOf({ db, sealer, passed: passed.secrets })
   const repositories = createDockRepositories({
-    ...{ db, clock, gateway: needs.gateway, secretsOf },
+    db,
+    clock,
+    gateway: needs.gateway,
+    secretsOf,
     passed: passed.repositories,
   })
   const parts = {
-    ...{ db, clock, sealer, ttl, policy, startFailures, repositories, ...rest },
+    db,
+    clock,
+    sealer,
+    ttl,
+    policy,
+    startFailures,
+    repositories,
+    ...rest,
     prepareApply: passed.prepareApply,
   }
   runner.register([

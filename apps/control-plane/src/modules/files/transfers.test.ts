@@ -33,7 +33,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const begin = (method: string, path: string, key = server.admin.apiKey, at = port): ClientRequest => {
   const sent = request({
-    ...{ port: at, method, path: `/v1/docks/${dockId}/${path}`, agent: false },
+    port: at,
+    method,
+    path: `/v1/docks/${dockId}/${path}`,
+    agent: false,
     headers: { authorization: `Bearer ${key}`, 'transfer-encoding': 'chunked' },
   })
   sent.on('error', () => undefined)

@@ -14,7 +14,8 @@ import { authorizeGithubLink, linkRepositories, startGithubLink } from './linkin
 
 export function githubRoutes(context: GithubContext): Handlers {
   const named = ({ params, query }: { params: { id: string }; query: { workspaceId: string } }) => ({
-    ...{ id: params.id, workspaceId: query.workspaceId },
+    id: params.id,
+    workspaceId: query.workspaceId,
   })
   return {
     readGithubApp: () => readGithubApp(context),

@@ -100,7 +100,12 @@ describe('an inventory', () => {
       ordered = new Map<string, { upTo: number; start: number }>(),
     ) =>
       judgeInventory({
-        ...{ hostId, runtimes: [], expected: docks, ordered, rebooted: false, now },
+        hostId,
+        runtimes: [],
+        expected: docks,
+        ordered,
+        rebooted: false,
+        now,
         unidentified: [dockId],
       })
     const kept = [{ kind: 'orphan', dockId, generation: 0, state: 'stopped', way: 'quarantine' }]

@@ -68,19 +68,18 @@ export function createHostsModule(needs: {
     receive: ({ reactions, gitConnected, reported }) => {
       const lostTime = createLostTime({ db, clock, logger, gateway, reactions, ...needs.lineage })
       const events = createHostEvents({
-        ...{
-          db,
-          clock,
-          logger,
-          gateway,
-          reactions,
-          warmPools,
-          warmPoolKind,
-          runImage,
-          lostTime,
-          lostAfterMs,
-        },
-        ...{ gitConnected, reported },
+        db,
+        clock,
+        logger,
+        gateway,
+        reactions,
+        warmPools,
+        warmPoolKind,
+        runImage,
+        lostTime,
+        lostAfterMs,
+        gitConnected,
+        reported,
       })
       const timers = createTimers({
         clock,

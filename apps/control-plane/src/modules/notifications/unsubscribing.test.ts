@@ -40,7 +40,12 @@ const settings = async () => {
 }
 const raise = (type: 'disk_full' | 'stop_refused', at = new Date()) =>
   raiseAlert(server.database.db, {
-    ...{ type, dockId: newUuid(), organizationId: server.admin.organizationId, title: 'T', body: 'B', at },
+    type,
+    dockId: newUuid(),
+    organizationId: server.admin.organizationId,
+    title: 'T',
+    body: 'B',
+    at,
     eventId: newUuid(),
   })
 
@@ -99,7 +104,8 @@ it('cancels waiting mails also when a person turns them off in the settings or l
   const all = [admin, member.email].flatMap((to) => [`${to} disk_full`, `${to} stop_refused`]).toSorted()
   expect(await waiting()).toEqual(all)
   await server.call('PUT', '/v1/notifications/preferences/personal', {
-    ...{ type: 'disk_full', emailEnabled: false },
+    type: 'disk_full',
+    emailEnabled: false,
   })
   expect(await waiting()).toEqual(all.filter((each) => each !== `${admin} disk_full`))
   const path = `/v1/organizations/${organizationId}/members/${member.userId}`

@@ -202,7 +202,10 @@ describe('an invitation', () => {
       .executeTakeFirstOrThrow()
     const [listed] = await list()
     expect(routes.readInvitationGreeting.response.parse(data)).toEqual({
-      ...{ organizationName: 'Acme', invitedBy: admin.name, role: 'admin', expiresAt: listed!.expiresAt },
+      organizationName: 'Acme',
+      invitedBy: admin.name,
+      role: 'admin',
+      expiresAt: listed!.expiresAt,
     })
     expect(answer.headers.get('cache-control')).toBe('no-store')
 

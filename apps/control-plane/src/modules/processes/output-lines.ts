@@ -17,7 +17,8 @@ const lineBytesMax = 24 * 1024
  */
 export async function* outputLines(outputs: readonly NamedOutput[]): AsyncGenerator<Buffer> {
   const read = async (output: NamedOutput, iterator: AsyncIterator<Buffer>): Promise<Next> => ({
-    ...{ output, iterator },
+    output,
+    iterator,
     result: await iterator.next(),
   })
   const next: typeof read = (output, iterator) => {

@@ -11,7 +11,10 @@ const outputOf = ({ first, end, isOpen }: KeptProcess['stdout']): DockProcess['s
 export function viewProcess(process: KeptProcess): DockProcess {
   const { processId, command, pty, startedAt, end, stdin, stdout, stderr } = process
   return {
-    ...{ id: processId, command, pty, startedAt },
+    id: processId,
+    command,
+    pty,
+    startedAt,
     state: end ? 'ended' : 'running',
     exitCode: end?.exitCode ?? null,
     signal: end?.signal ?? null,

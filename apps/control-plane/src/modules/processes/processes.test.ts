@@ -47,7 +47,10 @@ const start = (body: Partial<Body>, key?: string) =>
 const placeOf = ({ id }: { id: string }) => ({ id: dockId, pid: id })
 const open = (process: { id: string }, query: Partial<Parameters<typeof readProcessOutput>[3]> = {}) =>
   readProcessOutput(context, world.caller, placeOf(process), {
-    ...{ stream: 'stdout', offset: 0, stderrOffset: 0, follow: true },
+    stream: 'stdout',
+    offset: 0,
+    stderrOffset: 0,
+    follow: true,
     ...query,
   })
 const textOf = async (process: { id: string }, query?: Parameters<typeof open>[1]) =>

@@ -43,7 +43,8 @@ const start = async (
       { hostId, dockId: dock.id },
       {
         ...wanted,
-        ...{ processId, generation: dock.generation },
+        processId,
+        generation: dock.generation,
         ...(holdOutput ? { holdOutput } : {}),
         ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
       },

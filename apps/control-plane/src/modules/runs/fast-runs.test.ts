@@ -23,7 +23,10 @@ const planOf = (script: string, over: Partial<RunPlan> = {}): RunPlan =>
 const until = (id: string, state: string) =>
   expect.poll(() => turns.stateOf(id), { timeout: 60_000, interval: 50 }).toMatch(new RegExp(`^${state}`))
 const parts = {
-  ...{ db, clock: systemClock, docks: world.modules.context, machines: world.modules.docks.machines },
+  db,
+  clock: systemClock,
+  docks: world.modules.context,
+  machines: world.modules.docks.machines,
   logger: createLogger('test'),
 } as never
 const machineOf = async (runId: string): Promise<string | undefined> =>
@@ -162,7 +165,10 @@ it('becomes one Dock by twenty promotions at once, with the same processes', asy
 
   const exec = () =>
     execInDock(world.modules.context, world.caller, machine, {
-      ...{ command: 'true', timeoutSeconds: 5, env: {}, cwd: '/' },
+      command: 'true',
+      timeoutSeconds: 5,
+      env: {},
+      cwd: '/',
     })
   await expect(exec()).rejects.toMatchObject({ code: 'exec_unavailable' })
   await signal({ kind: 'issue_closed', repository, issueNumber: (await read(id)).issueNumber })

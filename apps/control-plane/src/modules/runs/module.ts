@@ -59,8 +59,20 @@ export function createRunsModule(needs: {
   const { runner } = docks
   const door = createRunDoor({ db, sealer })
   const parts: TurnParts = {
-    ...{ db, clock, logger, owner, docks, gateway, github, gitServer, door, image, wake: runner.wake },
-    ...{ machines, isFastOn, sealer },
+    db,
+    clock,
+    logger,
+    owner,
+    docks,
+    gateway,
+    github,
+    gitServer,
+    door,
+    image,
+    wake: runner.wake,
+    machines,
+    isFastOn,
+    sealer,
     linkOf: (runId) => `${appUrl}/runs/${runId}`,
   }
   runner.register([createTurnSaga(parts)])
@@ -90,10 +102,17 @@ const planOf = async (db: Db, installationId: string): Promise<RunPlan | null> =
   const { executionTarget, environmentId, budgetCents, timeoutSeconds } = settings
   const { model, commandTemplate, allowWorkflowFiles } = settings
   return {
-    ...{ createdBy, agent, testCommand, executionTarget },
+    createdBy,
+    agent,
+    testCommand,
+    executionTarget,
     settings: {
-      ...{ environment: environmentId, budgetUsd: budgetCents / 100, timeoutSeconds },
-      ...{ model, commandTemplate, allowWorkflowFiles },
+      environment: environmentId,
+      budgetUsd: budgetCents / 100,
+      timeoutSeconds,
+      model,
+      commandTemplate,
+      allowWorkflowFiles,
     },
   }
 }

@@ -25,8 +25,15 @@ const bootMachine = async () => {
       'fast', 'provisioning', 'b', 'main', 'command', '{}', now(), now())`.execute(db)
   const { machines } = modules.docks
   await machines.claim(caller, {
-    ...{ runId, organizationId, workspaceId, turn: 1, environment: null, noEnv: false, image: null },
-    ...{ also: () => [], given: (after) => sql`select 1 as id where ${after}` },
+    runId,
+    organizationId,
+    workspaceId,
+    turn: 1,
+    environment: null,
+    noEnv: false,
+    image: null,
+    also: () => [],
+    given: (after) => sql`select 1 as id where ${after}`,
   })
   const machine = (await machines.find(organizationId, runId))!
   await machines.boot(machine, 'op_1')
@@ -37,7 +44,11 @@ const sweep = async (runId: string) => {
   const { db, clock, modules } = world
   await sql`update runs set state = 'pr_opened', archive_at = ${clock.now()} where id = ${runId}`.execute(db)
   await sweepRuns({
-    ...{ db, clock, docks: modules.context, machines: modules.docks.machines, logger: createLogger('test') },
+    db,
+    clock,
+    docks: modules.context,
+    machines: modules.docks.machines,
+    logger: createLogger('test'),
   } as never)
 }
 /** The host remembers a later start of this epoch. Its next report tells. */

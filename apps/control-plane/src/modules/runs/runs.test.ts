@@ -24,10 +24,22 @@ const insertRun = async (values: object = {}): Promise<string> => {
   await server.database.db
     .insertInto('runs')
     .values({
-      ...{ id, organization_id: organizationId, workspace_id: workspaceId, installation_id: newUuid() },
-      ...{ provider_installation_id: 1, repository_id: 1, repo: 'acme/app', issue_number: issueNumber },
-      ...{ created_by: createdBy, execution_target: 'dock', state: 'pending', branch: 'dock/issue-1-abcdef' },
-      ...{ base_branch: 'main', agent: 'command', created_at: now, updated_at: now },
+      id,
+      organization_id: organizationId,
+      workspace_id: workspaceId,
+      installation_id: newUuid(),
+      provider_installation_id: 1,
+      repository_id: 1,
+      repo: 'acme/app',
+      issue_number: issueNumber,
+      created_by: createdBy,
+      execution_target: 'dock',
+      state: 'pending',
+      branch: 'dock/issue-1-abcdef',
+      base_branch: 'main',
+      agent: 'command',
+      created_at: now,
+      updated_at: now,
       settings: JSON.stringify({ ...settings, allowWorkflowFiles: false }),
       ...values,
     })
@@ -156,6 +168,10 @@ it('reads log and cost', async () => {
   expect(await log('?offset=3')).toEqual({ turn: 1, text: 'é', nextOffset: 5, isComplete: true })
   expect(await log('?turn=2')).toMatchObject({ text: '', isComplete: true })
   expect((await ask('GET', `/${id}/cost`)).body.data).toEqual({
-    ...{ turns: 1, inputTokens: 10, outputTokens: 2, costUsd: 1.5, budgetUsd: 5 },
+    turns: 1,
+    inputTokens: 10,
+    outputTokens: 2,
+    costUsd: 1.5,
+    budgetUsd: 5,
   })
 })

@@ -44,7 +44,12 @@ export async function startRun(
   })
   if (!text) throw new ServiceError('not_found', { message: `${body.repo} has no issue ${issueNumber}.` })
   const trigger: RunTrigger = {
-    ...{ repository, issueNumber, kind: 'hand', key: triggerKey, instruction, text },
+    repository,
+    issueNumber,
+    kind: 'hand',
+    key: triggerKey,
+    instruction,
+    text,
     actor: { id: 0, login: member.email },
   }
   const runId = await withTransaction(db, (tx) => insertRun(tx, trigger, plan, now))

@@ -7,7 +7,9 @@ const told = { report: null, testsPassed: null, costMicroUsd: 0, link: 'https://
 it('says what was done, what the tests say, what it cost, and where the Run is', () => {
   const body = pullRequestBody(run, {
     ...told,
-    ...{ report: 'I changed the footer. @ada closes #1', testsPassed: false, costMicroUsd: 1_234_567 },
+    report: 'I changed the footer. @ada closes #1',
+    testsPassed: false,
+    costMicroUsd: 1_234_567,
   })
   expect(body).toContain('A draft for #7, made by the agent `opencode`.')
   expect(body).toContain('**The tests fail.**')

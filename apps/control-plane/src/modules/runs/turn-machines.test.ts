@@ -32,7 +32,9 @@ const until = (id: string, state: string) =>
 
 /** What the sweep needs. */
 const parts = {
-  ...{ db: world.db, clock: systemClock, docks: world.modules.context },
+  db: world.db,
+  clock: systemClock,
+  docks: world.modules.context,
   machines: world.modules.docks.machines,
   logger: createLogger('test'),
 } as never

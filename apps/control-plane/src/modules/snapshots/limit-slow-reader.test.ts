@@ -140,7 +140,8 @@ it('tells its place what was read, and ends when the place is given away', async
   const took = vi.fn()
   let stopRead = (): void => undefined
   const place: HostReading = {
-    ...{ end, took },
+    end,
+    took,
     allowDisplacement: (by) => {
       stopRead = by
     },
@@ -167,7 +168,8 @@ it('can give its place away while the source is waited for', async () => {
   )
   let stopRead = (): void => undefined
   const place: HostReading = {
-    ...{ end: () => undefined, took: () => undefined },
+    end: () => undefined,
+    took: () => undefined,
     allowDisplacement: (by) => {
       stopRead = by
     },

@@ -52,7 +52,10 @@ const readPage = async (
 ): Promise<{ rows: SnapshotRow[]; nextCursor: string | null }> => {
   const after = query.cursor === undefined ? null : decodePageCursor(query.cursor)
   const request = {
-    ...{ userId: caller.userId, dockId, after, limit: query.limit + 1 },
+    userId: caller.userId,
+    dockId,
+    after,
+    limit: query.limit + 1,
     organizationId: organizationId ?? null,
   }
   const rows = await listSnapshotRows(db, request)

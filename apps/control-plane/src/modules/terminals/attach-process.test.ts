@@ -48,7 +48,12 @@ beforeEach(async () => {
     })
     void dialLink({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ credential: 'x', hostId: 'host', session: 'x', channel, logger, signal: stop.signal },
+      credential: 'x',
+      hostId: 'host',
+      session: 'x',
+      channel,
+      logger,
+      signal: stop.signal,
       handler: host.agent.app.fetch,
     })
     await linked
@@ -66,10 +71,7 @@ const attach = async () => {
   const processId = newUuid()
   await gateway.startKept(
     { hostId: 'host', dockId },
-    {
-      ...{ processId, generation: 1, argv: ['/bin/cat'], env: {}, stdin: true },
-      pty: { cols: 80, rows: 24 },
-    },
+    { processId, generation: 1, argv: ['/bin/cat'], env: {}, stdin: true, pty: { cols: 80, rows: 24 } },
   )
   return (await attachProcess(gateway, systemClock, { hostId: 'host', dockId, processId }, 0)).output
 }

@@ -43,7 +43,8 @@ export async function connectTerminal(
     const opened = await open(context, { hostId, dockId, generation }, holder)
     const ended = context.activity.begin(dock)
     return {
-      ...{ ...opened, holder },
+      ...opened,
+      holder,
       release: () => {
         close()
         ended()

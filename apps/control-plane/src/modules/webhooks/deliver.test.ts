@@ -303,13 +303,11 @@ it.each(['before', 'after'])(
     await db()
       .insertInto('webhook_attempts')
       .values({
-        ...{
-          id: newUuid(),
-          delivery_id: id,
-          endpoint_id: endpoint.id,
-          event_id: eventId,
-          event: 'dock.ready',
-        },
+        id: newUuid(),
+        delivery_id: id,
+        endpoint_id: endpoint.id,
+        event_id: eventId,
+        event: 'dock.ready',
         started_at: new Date(clock.now().getTime() - 21_000),
       })
       .execute()

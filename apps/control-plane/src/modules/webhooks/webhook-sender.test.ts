@@ -38,7 +38,12 @@ const addEndpoint = async (organizationId: string, over: { id?: string; sealedSe
   const owner = { kind: 'organization', id: organizationId } as const
   const seal = () => server.controlPlane.sealer.seal(owner, secretPlace(id, 'sealed_secret'), 'secret')
   await insertEndpoint(db(), {
-    ...{ id, organizationId, name: 'hook', url, events: ['dock.ready'], secretPrefix: 'whsec_xx' },
+    id,
+    organizationId,
+    name: 'hook',
+    url,
+    events: ['dock.ready'],
+    secretPrefix: 'whsec_xx',
     sealedSecret: over.sealedSecret ?? (await seal()),
     now: clock.now(),
   })
@@ -200,7 +205,11 @@ it('sends nothing once its lease may end before the response', async () => {
     },
   }
   const sender = createWebhookSender({
-    ...{ db: db(), clock, logger: silentLogger(), sealer: slow, web: server.receivers },
+    db: db(),
+    clock,
+    logger: silentLogger(),
+    sealer: slow,
+    web: server.receivers,
   })
   sender.start()
   await eventually(async () =>

@@ -38,7 +38,11 @@ const playProgram = () => {
     createFrameReader((frame) => void frames.push({ ...frame, payload: Buffer.from(frame.payload) })),
   )
   const program: RemoteProcess = {
-    ...{ id: 'id', stdin, stdout, stderr, exited: end.promise },
+    id: 'id',
+    stdin,
+    stdout,
+    stderr,
+    exited: end.promise,
     resize: async () => undefined,
     signal: async () => undefined,
     closeStdout: () => undefined,

@@ -379,7 +379,8 @@ it('makes nothing for an account whose address is not verified, also after a sig
   const codeOf = async (method: string, at: string, body?: object) => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await server.fetch(at, {
-      ...{ method, ...sent },
+      method,
+      ...sent,
       headers: { ...headers, 'content-type': 'application/json' },
     })
     return ((await response.json()) as { code?: string }).code ?? response.status

@@ -39,16 +39,17 @@ describe('branch', () => {
     const source = await world.create({ diskGiB: 3 })
     const gib = 1024 ** 3
     const sample: UsageSample = {
-      ...{
-        dockId: source.id,
-        generation: 1,
-        cpuPercent: 0,
-        memBytes: 0,
-        memLimit: gib,
-        rxBytes: 0,
-        txBytes: 0,
-      },
-      ...{ diskBytes: 2.5 * gib, diskLimit: 3 * gib, at: '2026-01-01T00:00:00.000Z', source: 'host' },
+      dockId: source.id,
+      generation: 1,
+      cpuPercent: 0,
+      memBytes: 0,
+      memLimit: gib,
+      rxBytes: 0,
+      txBytes: 0,
+      diskBytes: 2.5 * gib,
+      diskLimit: 3 * gib,
+      at: '2026-01-01T00:00:00.000Z',
+      source: 'host',
     }
     await world.modules.hostEvents.handle(world.hostId, { type: 'samples', samples: [sample] })
     const small = (diskGiB: number) =>

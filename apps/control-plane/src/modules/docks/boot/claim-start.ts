@@ -127,7 +127,10 @@ const claimNamed = async (
       const placement = placementOf(context, plan)
       const now = context.clock.now()
       const outcome = await claimNewDock(context.db, {
-        ...{ operation, why: plan.why, key: plan.key, ...(plan.source ? { source: plan.source } : {}) },
+        operation,
+        why: plan.why,
+        key: plan.key,
+        ...(plan.source ? { source: plan.source } : {}),
         dock: { ...plan.dock, id, name, envSealed, setupScriptSealed },
         origin: plan.start.command.source,
         placement: waiting ? { ...placement, only: waiting.hostId } : placement,

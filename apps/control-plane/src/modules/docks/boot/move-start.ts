@@ -57,7 +57,10 @@ const placementOf = async (
   if (!row || source.kind === 'own' || (source.kind === 'capture' && !row.copied)) return null
   const { cpus, memoryMiB, diskGiB } = row
   return {
-    ...{ cpus, memoryMiB, diskGiB, only: null },
+    cpus,
+    memoryMiB,
+    diskGiB,
+    only: null,
     image: source.kind === 'image' ? source.image : null,
     runtime: source.kind === 'image' ? null : row.runtime,
     linked: gateway.hostsWithControlLink().filter((id) => id !== operation.hostId),

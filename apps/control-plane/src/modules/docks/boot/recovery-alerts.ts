@@ -22,7 +22,13 @@ const alertOf = (
 ): RawBuilder<unknown> =>
   alertStatement(
     {
-      ...{ type, dockId: dock.id, organizationId: dock.organizationId, title, body, at, eventId: newUuid() },
+      type,
+      dockId: dock.id,
+      organizationId: dock.organizationId,
+      title,
+      body,
+      at,
+      eventId: newUuid(),
       ...(shared ? { shared } : {}),
     },
     hasRow(moved),

@@ -144,8 +144,13 @@ it('a warm pool entry with the id of an existing or deleted Dock is ignored', as
   const [there, gone, ready] = [await world.create(), await world.create(), await world.create()]
   await sql`delete from docks where id = ${gone.id}`.execute(world.db)
   const offer = (dockId: string): WarmSandbox => ({
-    ...{ dockId, image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 },
-    ...{ hostname: 'brave-otter', ip: '10.0.0.9' },
+    dockId,
+    image: 'debian-13',
+    cpus: 1,
+    memoryMiB: 512,
+    diskGiB: 1,
+    hostname: 'brave-otter',
+    ip: '10.0.0.9',
   })
   world.host.warmPool = [there, gone].map(({ id }) => offer(id))
   await world.report()

@@ -292,7 +292,8 @@ export async function claimDock(
     sql`ended as (${input.removesDisk ? endYieldingOperation(operation, now, hasRow(moved)) : sql`select 1 where false`})`,
     // Only one operation may hold a Dock. Reading `ended` makes the replaced operation end before this one is inserted.
     sql`intent as (${insertOperation(operation, {
-      ...{ lease: input.lease, now },
+      lease: input.lease,
+      now,
       from: sql`${moved}, (select count(*) from ended) as given_way`,
       ...(placement ? { host: sql`moved.host_id` } : {}),
     })})`,

@@ -60,8 +60,12 @@ export async function adoptMachine(
   await requireQuota(tx, quotaOf(context, organizationId), machine)
   const cause = causedBy(caller, 'promote')
   await commitDock(tx, {
-    ...{ dockId: machine.id, generation: machine.generation, moves: movesToReady(undefined) },
-    ...{ cause, now, event: 'dock.ready' },
+    dockId: machine.id,
+    generation: machine.generation,
+    moves: movesToReady(undefined),
+    cause,
+    now,
+    event: 'dock.ready',
     set: sql`placed = true, ip = ${machine.ip}, ready_at = ${now}, active_at = ${now}, setup_status = 'done'`,
   })
   return machine.id
@@ -77,8 +81,12 @@ const requireAdoptable = async (
   const { workspaceId, environmentId, environmentVersion, envPasses, noEnv } = machine
   const { role, binding } = caller.admit(
     await readCreateContext(tx, {
-      ...{ userId: caller.userId, workspaceId, environment: environmentId, version: environmentVersion },
-      ...{ key: null, keysSince: keysSince(clock.now()) },
+      userId: caller.userId,
+      workspaceId,
+      environment: environmentId,
+      version: environmentVersion,
+      key: null,
+      keysSince: keysSince(clock.now()),
     }),
   )
   if (environmentId !== null && binding !== null) return requireLaunch(binding, role, noEnv)

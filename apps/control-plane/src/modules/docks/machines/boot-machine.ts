@@ -30,8 +30,16 @@ export async function bootMachine(parts: BootParts, machine: RunMachine, operati
     gateway.start(
       { hostId, dockId },
       {
-        ...{ operationId, generation, organizationId, hostname, cpus, memoryMiB, diskGiB },
-        ...{ source: { kind: 'image', image }, newIdentity: false, ...given },
+        operationId,
+        generation,
+        organizationId,
+        hostname,
+        cpus,
+        memoryMiB,
+        diskGiB,
+        source: { kind: 'image', image },
+        newIdentity: false,
+        ...given,
       },
     )
   try {

@@ -79,7 +79,9 @@ export async function claimMachine(
 
 const placementOf = (image: string, only: string | null, linked: readonly string[]): PlacementRequest => ({
   ...size,
-  ...{ image, only, linked },
+  image,
+  only,
+  linked,
 })
 
 type Claim = Omit<WantedMachine, 'image'> & { binding: Binding; createdBy: string; image: string }

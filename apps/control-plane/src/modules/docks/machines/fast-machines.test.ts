@@ -46,8 +46,14 @@ const insertRun = async (state: string): Promise<string> => {
 }
 const claim = (runId: string): Promise<void> =>
   world.modules.docks.machines.claim(world.caller, {
-    ...{ runId, organizationId: world.organizationId, workspaceId: world.workspaceId, turn: 1 },
-    ...{ environment: null, noEnv: false, image: null, also: () => [] },
+    runId,
+    organizationId: world.organizationId,
+    workspaceId: world.workspaceId,
+    turn: 1,
+    environment: null,
+    noEnv: false,
+    image: null,
+    also: () => [],
     given: (after) => sql`select 1 as id where ${after}`,
   })
 const find = (runId: string) => world.modules.docks.machines.find(world.organizationId, runId)

@@ -21,8 +21,14 @@ const open = async () =>
       where host_id = ${world.hostId} order by kind, thing_id`.execute(world.db)
   ).rows
 const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00:00:00.000Z') => ({
-  ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
-  ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
+  dockId,
+  generation,
+  capturedAt,
+  organizationId: world.organizationId,
+  hostname: 'one',
+  cpus: 1,
+  memoryMiB: 512,
+  diskGiB: 2,
 })
 /** The contents of an adopted disk are unknown, so only admins may use it. */
 const becomeAdmin = () =>
@@ -42,7 +48,9 @@ it('an adopted Dock is archived, in the organization that its host noted, and re
   await becomeAdmin()
   expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
   expect(world.host.starts.at(-1)).toMatchObject({
-    ...{ generation: 4, source: { kind: 'capture', captureId: row!.id }, hostname: 'one' },
+    generation: 4,
+    source: { kind: 'capture', captureId: row!.id },
+    hostname: 'one',
   })
   await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('adopted')
 })

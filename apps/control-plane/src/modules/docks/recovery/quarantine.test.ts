@@ -26,8 +26,14 @@ const runs = (generation = 1) => {
   return dockId
 }
 const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00:00:00.000Z') => ({
-  ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
-  ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
+  dockId,
+  generation,
+  capturedAt,
+  organizationId: world.organizationId,
+  hostname: 'one',
+  cpus: 1,
+  memoryMiB: 512,
+  diskGiB: 2,
 })
 const orphans = async () => (await readHost(world.db, world.hostId)).orphans
 const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
@@ -94,8 +100,14 @@ it('a capture without a Snapshot is quarantined, with its host’s note', async 
   const [dockId, organizationId] = [newUuid(), newUuid()]
   world.host.captures.add(captureId)
   world.host.notes.set(captureId, {
-    ...{ dockId, generation: 2, organizationId, hostname: 'one' },
-    ...{ cpus: 1, memoryMiB: 512, diskGiB: 2, capturedAt: '2026-01-01T00:00:00.000Z' },
+    dockId,
+    generation: 2,
+    organizationId,
+    hostname: 'one',
+    cpus: 1,
+    memoryMiB: 512,
+    diskGiB: 2,
+    capturedAt: '2026-01-01T00:00:00.000Z',
   })
   await world.report()
   expect(await open()).toMatchObject([{ kind: 'capture', thingId: captureId, generation: 2, state: 'held' }])

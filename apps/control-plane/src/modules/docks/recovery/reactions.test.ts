@@ -44,8 +44,17 @@ it('a death reported by another host does not replace that of its own host', asy
 it('samples from another host are ignored', async () => {
   const { id } = await world.create()
   const sample = {
-    ...{ dockId: id, generation: 1, cpuPercent: 10, memBytes: 100, memLimit: 1000, diskBytes: 5 },
-    ...{ diskLimit: 10, rxBytes: 1, txBytes: 2, at: '2026-01-01T00:00:00.000Z', source: 'host' as const },
+    dockId: id,
+    generation: 1,
+    cpuPercent: 10,
+    memBytes: 100,
+    memLimit: 1000,
+    diskBytes: 5,
+    diskLimit: 10,
+    rxBytes: 1,
+    txBytes: 2,
+    at: '2026-01-01T00:00:00.000Z',
+    source: 'host' as const,
   }
   const sampled = (hostId: string, memBytes: number) =>
     world.modules.hostEvents.handle(hostId, { type: 'samples', samples: [{ ...sample, memBytes }] })
@@ -64,7 +73,11 @@ it('the newest twenty memory shortages of a Dock are kept, only from its own hos
   const { id } = await world.create()
   const ranOut = (hostId: string, process: string | null) =>
     world.modules.hostEvents.handle(hostId, {
-      ...{ type: 'dock.out_of_memory', dockId: id, generation: 1, process, count: 1 },
+      type: 'dock.out_of_memory',
+      dockId: id,
+      generation: 1,
+      process,
+      count: 1,
     })
   await ranOut(newUuid(), 'forged')
   for (let number = 0; number < 25; number++) await ranOut(world.hostId, `hog${number}`)

@@ -120,7 +120,10 @@ const claimStop = async (
   const previous = starts || state === 'archiving' ? 'error' : state === 'unreachable' ? 'ready' : state
   const data: StopData = {
     dataVersion: 1,
-    ...{ hostId, snapshotId, previous, name: dock.name },
+    hostId,
+    snapshotId,
+    previous,
+    name: dock.name,
     ...(wipes ? { wiped: await dockCaptures(db, organizationId, id) } : {}),
   }
   const operation = newDockOperation({

@@ -135,15 +135,13 @@ it('the series has the averages of each step', async () => {
   const { body } = await read(`/api/dashboard/docks/${dockId}/series?window=1h`)
   const { points } = routes.readDockSeries.response.parse(body.data)
   expect(points.find(({ at }) => at === minute.toISOString())).toEqual({
-    ...{
-      at: minute.toISOString(),
-      cpuPercent: 50,
-      memBytes: 10,
-      memLimit: 20,
-      diskBytes: 30,
-      rxBytes: 4,
-      txBytes: 5,
-    },
+    at: minute.toISOString(),
+    cpuPercent: 50,
+    memBytes: 10,
+    memLimit: 20,
+    diskBytes: 30,
+    rxBytes: 4,
+    txBytes: 5,
   })
   const day = await read(`/api/dashboard/docks/${dockId}/series?window=24h`)
   expect(routes.readDockSeries.response.parse(day.body.data).stepSeconds).toBe(600)

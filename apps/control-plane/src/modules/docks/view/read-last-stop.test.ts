@@ -61,7 +61,10 @@ it('names the person and, to its owner alone, the API key', async () => {
   const by = { kind: 'api_key', name: 'Ada', keyName: 'ci' }
   const at = world.clock.now().toISOString()
   expect(await lastStop()).toEqual({
-    ...{ reason: 'requested', by, at, message: 'Ada stopped it, with the API key "ci".' },
+    reason: 'requested',
+    by,
+    at,
+    message: 'Ada stopped it, with the API key "ci".',
   })
   await sql`insert into memberships (organization_id, user_id, role)
     values (${world.organizationId}, ${world.stranger.userId}, 'member')`.execute(world.db)

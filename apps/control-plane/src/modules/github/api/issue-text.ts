@@ -107,7 +107,9 @@ export function issueTextOperations(callsOf: CallsOf, findApp: FindApp) {
       return verdict
     }
     const quote = async (user: Author, createdAt: string, body: string): Promise<QuotedText> => ({
-      ...{ author: user?.login ?? 'ghost', createdAt, body: clipText(body) },
+      author: user?.login ?? 'ghost',
+      createdAt,
+      body: clipText(body),
       isOutsider: await isOutsider(user),
     })
     const body = await quote(issue.user, issue.created_at, options.sent?.body ?? issue.body ?? '')
@@ -115,7 +117,8 @@ export function issueTextOperations(callsOf: CallsOf, findApp: FindApp) {
     for (const each of comments) quoted.push(await quote(each.user, each.created_at, each.body ?? ''))
     return {
       title: clipText(options.sent?.title ?? issue.title, titleLengthMax),
-      ...{ body, comments: quoted },
+      body,
+      comments: quoted,
       hasOutsiderText: body.isOutsider || quoted.some((each) => each.isOutsider),
     }
   }

@@ -26,8 +26,13 @@ const answer = z
     base: z.object({ ref: z.string() }),
   })
   .transform((pull): PullRequest & { headRepositoryId: number | null } => ({
-    ...{ number: pull.number, url: pull.html_url, state: pull.state, isMerged: Boolean(pull.merged_at) },
-    ...{ isDraft: pull.draft ?? false, headSha: pull.head.sha, headBranch: pull.head.ref },
+    number: pull.number,
+    url: pull.html_url,
+    state: pull.state,
+    isMerged: Boolean(pull.merged_at),
+    isDraft: pull.draft ?? false,
+    headSha: pull.head.sha,
+    headBranch: pull.head.ref,
     baseBranch: pull.base.ref,
     headRepositoryId: pull.head.repo?.id ?? null,
   }))

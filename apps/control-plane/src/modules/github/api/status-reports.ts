@@ -93,7 +93,10 @@ export function statusOperations(callsOf: CallsOf, findApp: FindApp) {
     ): Promise<{ checkRunId: number }> => {
       const calls = callsOf(repository)
       const body = {
-        ...{ name, external_id: externalId, details_url: check.detailsUrl, status: check.status },
+        name,
+        external_id: externalId,
+        details_url: check.detailsUrl,
+        status: check.status,
         ...(check.conclusion === null ? {} : { conclusion: check.conclusion }),
         output: { title: check.title, summary: check.summary },
       }

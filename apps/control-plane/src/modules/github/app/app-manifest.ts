@@ -2,8 +2,12 @@
 
 /** Permissions of the App. Each token that Dock asks for has fewer. */
 const permissions = {
-  ...{ contents: 'write', issues: 'write', pull_requests: 'write', checks: 'write' },
-  ...{ metadata: 'read', workflows: 'write' },
+  contents: 'write',
+  issues: 'write',
+  pull_requests: 'write',
+  checks: 'write',
+  metadata: 'read',
+  workflows: 'write',
 }
 
 const events = ['issues', 'issue_comment', 'pull_request', 'pull_request_review', 'repository']

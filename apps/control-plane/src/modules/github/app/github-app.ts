@@ -62,7 +62,10 @@ export function createFindApp(options: {
     const secret = (column: SecretColumn) =>
       sealer.open(instanceOwner, secretPlace(row.id, column), row[column])
     return {
-      ...{ source: 'manifest', appId: row.app_id, slug: row.slug, url: row.url },
+      source: 'manifest',
+      appId: row.app_id,
+      slug: row.slug,
+      url: row.url,
       privateKey: await secret('sealed_private_key'),
       webhookSecret: await secret('sealed_webhook_secret'),
       oauth: { clientId: row.client_id, clientSecret: await secret('sealed_client_secret') },

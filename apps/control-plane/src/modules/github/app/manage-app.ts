@@ -14,8 +14,13 @@ import { type GithubApp, secretPlace } from './github-app.ts'
 
 const text = z.string().min(1).max(16_384)
 const conversion = z.object({
-  ...{ id: z.int().positive(), slug: z.string().min(1).max(100), html_url: z.url().max(2_000) },
-  ...{ client_id: text, client_secret: text, webhook_secret: text, pem: text },
+  id: z.int().positive(),
+  slug: z.string().min(1).max(100),
+  html_url: z.url().max(2_000),
+  client_id: text,
+  client_secret: text,
+  webhook_secret: text,
+  pem: text,
 })
 
 const viewApp = (app: GithubApp | null): GithubAppView => ({
@@ -83,7 +88,11 @@ export async function createGithubApp(
   const inserted = await db
     .insertInto('github_apps')
     .values({
-      ...{ id, instance_id: instanceOwner.id, app_id: made.id, slug: made.slug, url: made.html_url },
+      id,
+      instance_id: instanceOwner.id,
+      app_id: made.id,
+      slug: made.slug,
+      url: made.html_url,
       client_id: made.client_id,
       sealed_client_secret: await seal('sealed_client_secret', made.client_secret),
       sealed_webhook_secret: await seal('sealed_webhook_secret', made.webhook_secret),

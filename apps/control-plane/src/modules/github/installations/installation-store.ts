@@ -263,8 +263,12 @@ export async function findInstallationForRun(db: Db, id: string): Promise<Instal
     .executeTakeFirst()
   if (!row) return undefined
   return {
-    ...{ id: row.id, organizationId: row.organization_id, workspaceId: row.workspace_id },
-    ...{ createdBy: row.created_by, agent: row.agent, testCommand: row.test_command },
+    id: row.id,
+    organizationId: row.organization_id,
+    workspaceId: row.workspace_id,
+    createdBy: row.created_by,
+    agent: row.agent,
+    testCommand: row.test_command,
     settings: viewSettings(row),
   }
 }

@@ -69,7 +69,8 @@ describe('linking', () => {
       installUrl: `${github.url}/github-apps/dock-test/installations/new`,
       installations: [
         {
-          ...{ installationId: id, account: 'acme' },
+          installationId: id,
+          account: 'acme',
           repositories: [{ repositoryId: mine.id, fullName: 'acme/mine', isPrivate: true }],
         },
       ],
@@ -129,7 +130,9 @@ describe('linking', () => {
     const begun = await post('/v1/github/links', { workspaceId: second })
     const state = stateOf(begun.data.url)
     const chosen = await post('/v1/github/links/authorize', {
-      ...{ workspaceId: second, state, code: github.personCode('ada') },
+      workspaceId: second,
+      state,
+      code: github.personCode('ada'),
     })
     const body = { selection: chosen.data.selection, repositoryIds: [shared.id] }
     expect((await post('/v1/github/installations', { workspaceId, ...body })).code).toBe('invalid_state')
@@ -183,7 +186,9 @@ describe('the App', () => {
       expect((await own('GET', '/v1/github/app')).data).toMatchObject({ configured: false, source: null })
       // The body is not read: one of this length would be refused with 400.
       const sent = await bare.fetch('/v1/github/events', {
-        ...{ method: 'POST', body: '{}', headers: { 'content-length': String(9 * 1024 * 1024) } },
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-length': String(9 * 1024 * 1024) },
       })
       expect(sent.status).toBe(404)
       const made = await own('POST', '/v1/github/app/manifest', { owner: 'acme' })

@@ -88,7 +88,9 @@ export async function listAdministered(api: GithubApi, appId: number, token: str
         const { id: repositoryId, full_name: fullName } = each
         choice.repositories.push({ repositoryId, fullName, isPrivate: each.private })
         found.proven.push({
-          ...{ providerInstallationId: installationId, repositoryId, fullName },
+          providerInstallationId: installationId,
+          repositoryId,
+          fullName,
           defaultBranch: each.default_branch ?? 'main',
         })
       }

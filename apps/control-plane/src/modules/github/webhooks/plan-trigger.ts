@@ -51,7 +51,10 @@ export async function planIssueComment(
   if (action !== 'created') return nothing('ignored')
   const at = comment.created_at
   const refusal = findRefusal(context, {
-    ...{ sender, author: comment.user, via: comment.performed_via_github_app, at },
+    sender,
+    author: comment.user,
+    via: comment.performed_via_github_app,
+    at,
   })
   if (refusal) return nothing(refusal)
   if (!mayMention(comment.body, context.slug)) return nothing('no_mention')
@@ -77,7 +80,12 @@ export async function planIssueComment(
   })
   if (!text) return nothing('issue_gone')
   const trigger: RunTrigger = {
-    ...{ repository, issueNumber: issue.number, kind: 'mention', key, actor, text },
+    repository,
+    issueNumber: issue.number,
+    kind: 'mention',
+    key,
+    actor,
+    text,
     instruction: clipText(comment.body),
   }
   return isPull
@@ -121,7 +129,10 @@ export async function planIssue(
   return {
     kind: 'start',
     trigger: {
-      ...{ repository, issueNumber: issue.number, actor: actorOf(sender), text },
+      repository,
+      issueNumber: issue.number,
+      actor: actorOf(sender),
+      text,
       kind: isLabel ? 'label' : 'mention',
       // The webhook does not carry the number of the label's event. Its time does not change when it is sent again.
       key: isLabel ? `label:${issue.id}:${label.id}:${at.getTime()}` : `issue:${issue.id}`,
@@ -154,8 +165,13 @@ export async function planReview(
   if (!text) return nothing('issue_gone')
   const key = `review:${review.id}`
   const trigger: RunTrigger = {
-    ...{ repository, issueNumber: pull.number, kind: 'review', key, actor: actorOf(sender) },
-    ...{ instruction, text },
+    repository,
+    issueNumber: pull.number,
+    kind: 'review',
+    key,
+    actor: actorOf(sender),
+    instruction,
+    text,
   }
   return {
     kind: 'signal',

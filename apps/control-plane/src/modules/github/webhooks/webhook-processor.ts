@@ -85,7 +85,10 @@ export function createWebhookProcessor(options: ProcessorOptions): DeliveryEngin
   }
 
   return createDeliveryEngine<WebhookRow>({
-    ...{ name: 'webhooks of GitHub', clock, logger, inFlightMax },
+    name: 'webhooks of GitHub',
+    clock,
+    logger,
+    inFlightMax,
     laneOf: ({ id }) => id,
     claim: ({ limit }) => claimWebhooks(db, limit, clock.now()),
     deliver,

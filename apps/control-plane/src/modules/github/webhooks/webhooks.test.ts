@@ -124,8 +124,10 @@ it('what never arrived is asked for again, once', async () => {
   const delivery = await heldMention(made)
   const look = () =>
     askAgain({
-      ...{ db: server.database.db, logger: { info: () => undefined } as never },
-      ...{ api: server.controlPlane.github.context.api, findApp: server.controlPlane.github.context.findApp },
+      db: server.database.db,
+      logger: { info: () => undefined } as never,
+      api: server.controlPlane.github.context.api,
+      findApp: server.controlPlane.github.context.findApp,
       clock: { now: () => new Date(Date.now() + 120_000) } as never,
     })
   // GitHub's list also has what arrived.
@@ -235,7 +237,10 @@ describe('a webhook that is not GitHub’s', () => {
         { highWaterMark: 0 },
       )
       const { status } = await server.fetch('/v1/github/events', {
-        ...{ method: 'POST', headers, body, duplex: 'half' },
+        method: 'POST',
+        headers,
+        body,
+        duplex: 'half',
       } as RequestInit)
       return [status, pulled]
     }
@@ -389,11 +394,9 @@ describe('of strangers, who may install the App too', () => {
     const response = await server.fetch('/v1/github/events', {
       method: 'POST',
       headers: {
-        ...{
-          'x-github-event': event,
-          'x-github-delivery': crypto.randomUUID(),
-          'content-length': String(length),
-        },
+        'x-github-event': event,
+        'x-github-delivery': crypto.randomUUID(),
+        'content-length': String(length),
         'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
       },
       body: Buffer.alloc(16),

@@ -25,7 +25,10 @@ export function createBudgetGate(): BudgetGate {
 
   const join = (runId: string, costMicroUsd: number): (() => void) => {
     const crowd = crowds.get(runId) ?? {
-      ...{ count: 0, costMicroUsd: 0, departures: 0, next: Promise.withResolvers<void>() },
+      count: 0,
+      costMicroUsd: 0,
+      departures: 0,
+      next: Promise.withResolvers<void>(),
     }
     crowds.set(runId, crowd)
     crowd.count += 1

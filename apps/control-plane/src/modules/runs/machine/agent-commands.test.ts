@@ -99,9 +99,7 @@ it('says which program is missing, and what the operator can do', async () => {
 
 it('says why an agent has no model', () => {
   const reasonOf = (agent: string, keys: string[] | null, model: string | null = null): unknown =>
-    agentCommand({
-      ...{ agent, settings: { ...settings, model }, isContinued: false, providers: keys },
-    })
+    agentCommand({ agent, settings: { ...settings, model }, isContinued: false, providers: keys })
   expect(reasonOf('opencode', null)).toEqual({ reason: expect.stringContaining('passes none on') })
   expect(reasonOf('codex', ['anthropic'])).toEqual({ reason: expect.stringContaining('a key of openai,') })
   expect(reasonOf('opencode', ['anthropic'], 'openai/gpt-5')).toEqual({

@@ -121,7 +121,8 @@ ${restoreFiles}exit $RUN_STATUS
         'export ANTHROPIC_BASE_URL=$RUN_DOOR/model/anthropic',
         `${claudeFlags}${isContinued ? ' --continue' : ''}${chosen}`,
         {
-          ...{ ANTHROPIC_API_KEY: placeholderKey, DISABLE_AUTOUPDATER: '1' },
+          ANTHROPIC_API_KEY: placeholderKey,
+          DISABLE_AUTOUPDATER: '1',
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         },
       )

@@ -6,10 +6,12 @@ import { placeholderKey } from './placeholder-key.ts'
  * the model. The configuration names the repository's instructions instead.
  */
 export const opencodeVariables: Readonly<Record<string, string>> = {
-  ...{ OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' },
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
   // The list of models is part of the program. Others are named by the configuration.
-  ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
-  ...{ OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
 }
 
 /**
@@ -19,7 +21,9 @@ export const opencodeVariables: Readonly<Record<string, string>> = {
 export function opencodeConfig(model: string | null, providers: readonly string[]): string {
   const [provider, name] = model === null ? [] : (/^([^/]+)\/(.+)$/.exec(model)?.slice(1) ?? [])
   return JSON.stringify({
-    ...{ share: 'disabled', autoupdate: false, enabled_providers: providers },
+    share: 'disabled',
+    autoupdate: false,
+    enabled_providers: providers,
     instructions: ['@FOLDER@/AGENTS.md', '@FOLDER@/CLAUDE.md'],
     provider: Object.fromEntries(
       providers.map((each) => [

@@ -29,7 +29,9 @@ export function createRunGrants({
     const run = rows[0]
     if (!run) return null
     const rule = {
-      ...{ provider: 'github' as const, fullName: run.repo, access: 'write' as const },
+      provider: 'github' as const,
+      fullName: run.repo,
+      access: 'write' as const,
       branches: [run.branch],
       ...(run.nowNamed === null || run.nowNamed === run.repo ? {} : { nowNamed: run.nowNamed }),
     }

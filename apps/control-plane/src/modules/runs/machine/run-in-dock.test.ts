@@ -12,7 +12,10 @@ const gateway = fakeKeptProcesses(
 )
 const machine = { hostId: newUuid(), dockId: newUuid(), generation: 1 }
 const requestOf = (command: string, input?: string) => ({
-  ...{ processId: newUuid(), command, env: {}, timeoutMs: 60_000 },
+  processId: newUuid(),
+  command,
+  env: {},
+  timeoutMs: 60_000,
   ...(input === undefined ? {} : { input: Buffer.from(input) }),
 })
 const run = (command: string) => runInDock(gateway, machine, requestOf(command), async () => undefined)
@@ -98,7 +101,8 @@ const loseEnds =
 test.each([0, 7])('exit code %d is known although no agent saw the end', async (exitCode) => {
   const forgetful = {
     ...gateway,
-    ...{ readKept: loseEnds(gateway.readKept), waitForKept: loseEnds(gateway.waitForKept) },
+    readKept: loseEnds(gateway.readKept),
+    waitForKept: loseEnds(gateway.waitForKept),
   }
   const request = requestOf(`echo one; exit ${exitCode}`)
   const { end, output } = await runInDock(forgetful, machine, request, async () => undefined)

@@ -33,7 +33,12 @@ export async function startInDock(
   const started = await gateway.startKept(
     { hostId, dockId },
     {
-      ...{ processId, generation, env: { ...env }, stdin: true, timeoutMs, startLostAgain: true },
+      processId,
+      generation,
+      env: { ...env },
+      stdin: true,
+      timeoutMs,
+      startLostAgain: true,
       command: withStatus(`${waitForStart}\n${command}`),
     },
   )

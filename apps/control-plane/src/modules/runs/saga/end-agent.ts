@@ -69,9 +69,6 @@ const endProcesses = async (
     }
   await gateway.exec(
     { hostId, dockId },
-    {
-      ...{ generation, command: endAllScript, cwd: '/', env: {} },
-      ...{ timeoutMs: 10_000, outputLimitBytes: 1024 },
-    },
+    { generation, command: endAllScript, cwd: '/', env: {}, timeoutMs: 10_000, outputLimitBytes: 1024 },
   )
 }

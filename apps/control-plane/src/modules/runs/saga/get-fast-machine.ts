@@ -49,7 +49,12 @@ export function bringUpFastMachine(
       if (!isFastOn)
         return 'Fast Runs are off on this instance. Promote the Run, or change the target of the installation.'
       await machines.claim(ownerOf(run, 'createDock'), {
-        ...{ runId, organizationId, workspaceId, turn, image, environment: run.settings.environment },
+        runId,
+        organizationId,
+        workspaceId,
+        turn,
+        image,
+        environment: run.settings.environment,
         // A later machine gets the session, which may repeat what outsiders wrote.
         noEnv: await hadOutsiderText(db, runId),
         given: (after) => lockWanted(run, after),

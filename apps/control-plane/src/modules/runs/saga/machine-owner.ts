@@ -15,7 +15,11 @@ export type WantedTurn = {
 export function ownerOf(run: RunRow, route: 'createDock' | 'resumeDock'): Visitor {
   return createVisitor(
     {
-      ...{ kind: 'api_key', userId: run.createdBy, email: '', emailVerified: true, instanceAdmin: false },
+      kind: 'api_key',
+      userId: run.createdBy,
+      email: '',
+      emailVerified: true,
+      instanceAdmin: false,
       credentialId: `run:${run.id}`,
     },
     accessTerms(routes[route].access)!,

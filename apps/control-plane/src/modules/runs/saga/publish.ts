@@ -49,7 +49,10 @@ export async function publishBranch(parts: TurnParts, operation: TurnOperation):
   const { testsPassed } = operation.data
   const { costMicroUsd } = await readCost(db, run.id)
   const body = pullRequestBody(run, {
-    ...{ report: turn?.report ?? null, testsPassed, costMicroUsd, link: parts.linkOf(run.id) },
+    report: turn?.report ?? null,
+    testsPassed,
+    costMicroUsd,
+    link: parts.linkOf(run.id),
   })
   const title = `${turn?.text.title.slice(0, 200) || 'Work on an issue'} (#${run.issueNumber})`
   const { number, url, state, isMerged } = await onGithub(parts, () =>
@@ -97,19 +100,15 @@ export async function tellOutcome(parts: TurnParts, operation: TurnOperation): P
             : 'success'
     const { checkRunId } = await onGithub(parts, () =>
       parts.github.writeCheckRun(repositoryOf(run), {
-        ...{
-          checkRunId: null,
-          externalId: `${run.id}:${operation.data.turn}`,
-          name: 'Dock',
-          headSha: headCommit,
-        },
-        ...{
-          status: 'completed',
-          conclusion,
-          title: 'Dock',
-          summary: text,
-          detailsUrl: parts.linkOf(run.id),
-        },
+        checkRunId: null,
+        externalId: `${run.id}:${operation.data.turn}`,
+        name: 'Dock',
+        headSha: headCommit,
+        status: 'completed',
+        conclusion,
+        title: 'Dock',
+        summary: text,
+        detailsUrl: parts.linkOf(run.id),
       }),
     )
     await sql`update runs set check_run_id = ${checkRunId} where id = ${run.id}`.execute(parts.db)
@@ -122,7 +121,10 @@ const tell = async (parts: TurnParts, run: RunRow, text: string): Promise<void> 
   const body = `${text}\n\n[Follow the Run](${parts.linkOf(run.id)})`
   const { issueNumber, commentId: known } = run
   const { commentId } = await parts.github.writeStatusComment(repositoryOf(run), {
-    ...{ issueNumber, marker: run.id, commentId: known, body },
+    issueNumber,
+    marker: run.id,
+    commentId: known,
+    body,
   })
   if (commentId !== known)
     await sql`update runs set comment_id = ${commentId} where id = ${run.id}`.execute(parts.db)

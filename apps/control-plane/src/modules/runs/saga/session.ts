@@ -27,11 +27,9 @@ export async function saveSession(parts: TurnParts, operation: TurnOperation): P
   try {
     const bytes = await readOutput(parts, operation, {
       processId: phaseId(operation.data.turnId, 'save session'),
-      ...{
-        command: packSessionScript(sessionBytesMax),
-        env: { RUN_FOLDER: cloneFolder(run.repo) },
-        timeoutMs,
-      },
+      command: packSessionScript(sessionBytesMax),
+      env: { RUN_FOLDER: cloneFolder(run.repo) },
+      timeoutMs,
     })
     const sealed =
       bytes === null || bytes.length === 0
@@ -83,7 +81,10 @@ export async function restoreSession(parts: TurnParts, operation: TurnOperation)
   const input = Buffer.from(await sealer.open(ownerOf(organizationId), placeOf(runId), sealed), 'base64')
   const request = {
     processId: phaseId(data.turnId, 'restore session'),
-    ...{ command: unpackSessionScript, env: {}, input, timeoutMs },
+    command: unpackSessionScript,
+    env: {},
+    input,
+    timeoutMs,
   }
   const { end, output } = await onMachine(parts, operation, (place) =>
     runInDock(gateway, place, request, async () => void (await readLiveRun(parts, operation))),

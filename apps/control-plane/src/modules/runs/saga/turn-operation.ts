@@ -18,16 +18,18 @@ export function insertTurnOperation(
   now: Date,
 ): RawBuilder<unknown> {
   const operation: OperationRow<TurnData> = {
-    ...{ id: newOperationId(), organizationId, kind: turnKind, targetType: 'run', targetId: runId },
-    ...{
-      dockId: null,
-      hostId: null,
-      generation: 0,
-      status: 'pending',
-      step: null,
-      undoing: false,
-      error: null,
-    },
+    id: newOperationId(),
+    organizationId,
+    kind: turnKind,
+    targetType: 'run',
+    targetId: runId,
+    dockId: null,
+    hostId: null,
+    generation: 0,
+    status: 'pending',
+    step: null,
+    undoing: false,
+    error: null,
     data: {
       dataVersion: 1,
       turnId,

@@ -75,13 +75,11 @@ export function createTurnSaga(parts: TurnParts): Saga<TurnData> {
         where id = ${data.turnId} and ended_at is null`.execute(tx)
       const { number = null, url = null } = data.pullRequest ?? {}
       await moveRun(tx, {
-        ...{
-          runId,
-          to: state,
-          cause: outcome.isMerged ? 'merged' : causes[state],
-          events: eventsOf(outcome, data),
-          now,
-        },
+        runId,
+        to: state,
+        cause: outcome.isMerged ? 'merged' : causes[state],
+        events: eventsOf(outcome, data),
+        now,
         set: sql`, door_open = false, completion_status = ${completionStatus}, archive_at = case r.execution_target
             when 'fast' then ${after(keptMs)}::timestamptz else ${after(keepRunningMs.dock)}::timestamptz end,
           failure_reason = ${state === 'failed' ? reason : null}, pr_number = coalesce(${number}::int, r.pr_number),

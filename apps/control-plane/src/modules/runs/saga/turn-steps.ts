@@ -23,8 +23,12 @@ const reasonLengthMax = 500
 
 /** Variables of every command of a turn. */
 const variablesOf = (run: RunRow): Record<string, string> => ({
-  ...{ RUN_ID: run.id, RUN_FOLDER: cloneFolder(run.repo), RUN_REPOSITORY: run.repo },
-  ...{ RUN_BRANCH: run.branch, RUN_BASE: run.baseBranch, GIT_TERMINAL_PROMPT: '0' },
+  RUN_ID: run.id,
+  RUN_FOLDER: cloneFolder(run.repo),
+  RUN_REPOSITORY: run.repo,
+  RUN_BRANCH: run.branch,
+  RUN_BASE: run.baseBranch,
+  GIT_TERMINAL_PROMPT: '0',
 })
 
 /** Returns the end of a command's output as one line for people. */
@@ -42,17 +46,20 @@ export async function cloneRepository(parts: TurnParts, operation: TurnOperation
   await sql`update runs r set door_open = true, updated_at = ${now}
     where r.id = ${run.id} and r.stop_reason is null and r.state in ('provisioning', 'working')`.execute(db)
   const repository = {
-    ...{ id: run.id, name: run.repo, folder: cloneFolder(run.repo), branch: run.baseBranch },
-    ...{ url: `${gitServer}/${run.repo}.git`, doorPath: `github/${run.repo}.git`, hasSetupScript: false },
+    id: run.id,
+    name: run.repo,
+    folder: cloneFolder(run.repo),
+    branch: run.baseBranch,
+    url: `${gitServer}/${run.repo}.git`,
+    doorPath: `github/${run.repo}.git`,
+    hasSetupScript: false,
   }
   let isNew = false
   await withTries(parts, async () => {
     const { failed, cloned } = await onMachine(parts, operation, ({ hostId, dockId, generation }) =>
       gateway.cloneRepositories(
         { hostId, dockId },
-        {
-          ...{ operationId: operation.id, generation, repositories: [repository], timeoutMs: cloneTimeoutMs },
-        },
+        { operationId: operation.id, generation, repositories: [repository], timeoutMs: cloneTimeoutMs },
       ),
     )
     isNew = cloned.includes(run.id)
@@ -144,7 +151,8 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
   if (!turn) throw runStopped('The Run was deleted.')
   const atDoor = await parts.door.find({ ...(await readMachine(parts, operation)) })
   const start = agentCommand({
-    ...{ agent: run.agent, settings: run.settings },
+    agent: run.agent,
+    settings: run.settings,
     isContinued: number > 1 && !operation.data.hasNoSession,
     providers: atDoor?.mayUseModels ? await parts.door.modelProviders(atDoor) : null,
   })
@@ -152,7 +160,10 @@ export async function startAgent(parts: TurnParts, operation: TurnOperation): Pr
   const input = writePrompt(run, turn)
   await onMachine(parts, operation, (machine) =>
     startInDock(gateway, machine, {
-      ...{ processId: turnId, command: start.command, env: { ...variablesOf(run), ...start.env }, input },
+      processId: turnId,
+      command: start.command,
+      env: { ...variablesOf(run), ...start.env },
+      input,
       timeoutMs: run.settings.timeoutSeconds * 1000,
     }),
   )

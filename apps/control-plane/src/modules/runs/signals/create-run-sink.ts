@@ -72,13 +72,11 @@ export function createRunSink(parts: SinkParts): RunSink {
         if (runId === null) return false
         const isMerged = signalled.kind === 'merged'
         const moved = await moveRun(tx, {
-          ...{
-            runId,
-            to: isMerged ? 'done' : 'stopped',
-            cause: signalled.kind,
-            events: [signalled.kind],
-            now,
-          },
+          runId,
+          to: isMerged ? 'done' : 'stopped',
+          cause: signalled.kind,
+          events: [signalled.kind],
+          now,
           given: sql<boolean>`r.state = 'pr_opened'`,
         })
         if (moved) return true

@@ -33,17 +33,19 @@ useTestWorld(
     const { db, clock, host } = world
     const logger = createLogger('copier-fairness-test')
     logger.level = 'silent'
-    const sealer = createSealer({
-      ...{ db, clock, columns: [copyKeysColumn] },
-      ring: parseKeyRing(newRingEntry()),
-    })
+    const sealer = createSealer({ db, clock, columns: [copyKeysColumn], ring: parseKeyRing(newRingEntry()) })
     const nameChunks: typeof host.nameChunks = async (place, keys) => {
       begun.push(place.captureId)
       await breaks(place.captureId)
       return host.nameChunks(place, keys)
     }
     context = {
-      ...{ db, clock, logger, sealer, owner: 'test', settings: defaultCopySettings },
+      db,
+      clock,
+      logger,
+      sealer,
+      owner: 'test',
+      settings: defaultCopySettings,
       gateway: { ...host, nameChunks },
       store: openObjectStore(undefined, folder),
     }

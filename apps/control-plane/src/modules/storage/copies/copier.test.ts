@@ -37,16 +37,18 @@ useTestWorld(
     const { db, clock, host } = world
     const logger = createLogger('copier-test', { write: (line) => loud.push(line) })
     logger.level = 'error'
-    const sealer = createSealer({
-      ...{ db, clock, columns: [copyKeysColumn] },
-      ring: parseKeyRing(newRingEntry()),
-    })
+    const sealer = createSealer({ db, clock, columns: [copyKeysColumn], ring: parseKeyRing(newRingEntry()) })
     const nameChunks: typeof host.nameChunks = (place, keys) => {
       asked.push(place.captureId)
       return host.nameChunks(place, keys)
     }
     context = {
-      ...{ db, clock, logger, sealer, owner: 'test', settings: defaultCopySettings },
+      db,
+      clock,
+      logger,
+      sealer,
+      owner: 'test',
+      settings: defaultCopySettings,
       gateway: { ...host, nameChunks },
       store: openObjectStore(undefined, join(disk, 'objects'), 2 * mib),
       metrics: {

@@ -105,7 +105,9 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     const now = clock.now()
     const { snapshots, organizations } = failures.waiting()
     const due = {
-      ...{ hosts: freeHosts(), now, except: snapshots },
+      hosts: freeHosts(),
+      now,
+      except: snapshots,
       bornBefore: new Date(now.getTime() - settings.ageMs),
     }
     const busy = [...organizations, ...copying.keys()]

@@ -162,7 +162,8 @@ describe('a copy', () => {
         yield Array.from({ length: 500 }, (_, inode) => ({ path, size: 1, inode }))
     }
     const bounded = {
-      ...{ ...context, indexBytesMax: 2 ** 24 },
+      ...context,
+      indexBytesMax: 2 ** 24,
       gateway: { ...world.host, listCaptureFiles: endless },
     }
     expect(await takeCopy(bounded, snapshot)).toMatchObject({ chunks: 1 })
@@ -308,7 +309,8 @@ describe('a copy', () => {
       }
       const taking = takeCopy(
         {
-          ...{ ...context, owner: 'paused' },
+          ...context,
+          owner: 'paused',
           gateway: { ...world.host, nameChunks },
           store: { ...context.store, put },
         },

@@ -85,7 +85,14 @@ beforeAll(async () => {
   const store = openObjectStore(undefined, objects)
   const gateway = { ...host, listCaptureFiles: manyFiles }
   context = {
-    ...{ db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings },
+    db,
+    clock,
+    logger,
+    gateway,
+    sealer,
+    store,
+    owner: 'test',
+    settings: defaultCopySettings,
     indexBytesMax: 2 ** 27,
   }
   const dock = await world.create()

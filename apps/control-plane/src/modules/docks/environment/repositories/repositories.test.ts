@@ -61,7 +61,11 @@ it('clones repositories in state cloning, runs their setup scripts, and then bec
       repositories: [
         { id: app!.id, url: 'https://github.com/acme/app.git', doorPath: 'github/acme/app.git', ...common },
         {
-          ...{ id: tool!.id, name: 'acme/group/tool', folder: 'tool', branch: null, hasSetupScript: false },
+          id: tool!.id,
+          name: 'acme/group/tool',
+          folder: 'tool',
+          branch: null,
+          hasSetupScript: false,
           url: 'https://gitlab.com/acme/group/tool.git',
           doorPath: 'gitlab/acme/group/tool.git',
         },
