@@ -8,13 +8,13 @@ import { createLogger } from '@dock/foundation'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { type AgentLink, acceptLink } from './accept-link.ts'
-import { bindArrived, createDialBackDoor, dialBackPath, dialBackProtocol } from './dial-back.ts'
+import { bindArrived, createDialBackListener, dialBackPath, dialBackProtocol } from './dial-back.ts'
 import { dialLink } from './dial-link.ts'
 import { HostUnreachable } from './link-errors.ts'
 import type { IncomingConnection } from './serve-connection.ts'
 
 let server: Server
-let door: ReturnType<typeof createDialBackDoor>
+let listener: ReturnType<typeof createDialBackListener>
 let link: AgentLink
 let cut: () => void
 let stop: AbortController
@@ -32,7 +32,7 @@ describe.each([
   const path = join(tmpdir(), `dock-dial-back-${process.pid}.sock`)
 
   beforeEach(async () => {
-    door = createDialBackDoor()
+    listener = createDialBackListener()
     stop = new AbortController()
     onlyWebSockets = false
     taken = Promise.withResolvers()
@@ -42,7 +42,7 @@ describe.each([
     server.on('upgrade', (request, raw, head) => {
       if (request.url === dialBackPath && onlyWebSockets)
         return void raw.end('HTTP/1.1 400 Bad Request\r\n\r\n')
-      if (request.url === dialBackPath) return door.upgrade(request, raw, head)
+      if (request.url === dialBackPath) return listener.upgrade(request, raw, head)
       sockets.handleUpgrade(request, raw, head, (socket) => {
         link = acceptLink(socket)
         cut = () => raw.destroy()
@@ -70,7 +70,7 @@ describe.each([
   })
 
   const open = async () => {
-    const expected = door.expect()
+    const expected = listener.expect()
     const asked = await link.connect('/', { ticket: expected.ticket })
     const { stream, connection } = await taken.promise
     expected.forget()
@@ -130,13 +130,13 @@ describe.each([
       return head.toString().split('\r\n')[0] ?? ''
     }
     const refused = 'HTTP/1.1 401 Unauthorized'
-    const first = door.expect()
+    const first = listener.expect()
     expect(await answerTo(`${first.ticket}x`)).toBe(refused)
     expect(await answerTo(first.ticket)).toBe('HTTP/1.1 101 Switching Protocols')
     expect(first.socket).not.toBeNull()
     expect(await answerTo(first.ticket)).toBe(refused)
     first.socket?.destroy()
-    const second = door.expect()
+    const second = listener.expect()
     second.forget()
     expect(await answerTo(second.ticket)).toBe(refused)
   })

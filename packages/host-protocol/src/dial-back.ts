@@ -57,14 +57,14 @@ export type ExpectedDialBack = {
   forget(): void
 }
 
-export type DialBackDoor = {
+export type DialBackListener = {
   expect(): ExpectedDialBack
   /** Call it for each upgrade of {@link dialBackPath}. Returns false if it refused the upgrade, by a response. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
 }
 
 /** Creates the control plane's side, which accepts dial-backs. */
-export function createDialBackDoor(): DialBackDoor {
+export function createDialBackListener(): DialBackListener {
   const expected = new Map<string, (socket: Duplex) => void>()
   return {
     expect: () => {

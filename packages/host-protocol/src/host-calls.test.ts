@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import { expect, test } from 'vitest'
 import type { AgentLink } from './accept-link.ts'
-import { createDialBackDoor } from './dial-back.ts'
+import { createDialBackListener } from './dial-back.ts'
 import { createHostCalls } from './host-calls.ts'
 import { HostRefused } from './link-errors.ts'
 
@@ -27,7 +27,7 @@ const answering = (answer: unknown, status = 200, headers: Record<string, string
         return { status, headers, stream: Readable.from(Buffer.from(text)) }
       },
     }) as unknown as AgentLink
-  const parts = { epoch: () => 3, untilOrdersMayGo: () => undefined, dialBacks: createDialBackDoor() }
+  const parts = { epoch: () => 3, untilOrdersMayGo: () => undefined, dialBacks: createDialBackListener() }
   return { sent, calls: createHostCalls({ ...parts, link: (_host, channel) => linkOf(channel) }) }
 }
 

@@ -2,7 +2,7 @@
 import { type Duplex, Readable } from 'node:stream'
 import * as z from 'zod'
 import type { AgentLink, AgentStream } from './accept-link.ts'
-import { bindArrived, type DialBackDoor } from './dial-back.ts'
+import { bindArrived, type DialBackListener } from './dial-back.ts'
 import type { LinkChannel } from './dial-link.ts'
 import { encodeMessage } from './length-prefixed.ts'
 import { HostRefused, LinkTimeout } from './link-errors.ts'
@@ -27,7 +27,7 @@ export type ClientParts = {
   untilOrdersMayGo(hostId: string): Promise<void> | undefined
   /** Returns the epoch of the instance, which some orders carry. */
   epoch(): number
-  dialBacks: DialBackDoor
+  dialBacks: DialBackListener
 }
 
 type Target = { hostId: string } & Record<string, unknown>

@@ -16,8 +16,8 @@ export * from './capture-messages.ts'
 export type { ConnectOptions } from './connect-over-link.ts'
 export {
   bindArrived,
-  createDialBackDoor,
-  type DialBackDoor,
+  createDialBackListener,
+  type DialBackListener,
   dialBackPath,
   dialBackProtocol,
 } from './dial-back.ts'

@@ -5,7 +5,7 @@
  */
 import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Doorbell } from './doorbell.ts'
+import { EventCounter } from './event-counter.ts'
 
 export type MemoryReading = {
   /** All charged memory, including the page cache. */
@@ -48,11 +48,11 @@ const memoryOne = (folder: string): MemoryGroup => {
     setKernelKills: (kills) => write('memory.oom_control', kills ? '0' : '1'),
     kernelKills: () => field(read('memory.oom_control'), 'oom_kill'),
     listen: (thresholds, rung) => {
-      const bell = new Doorbell(rung)
+      const counter = new EventCounter(rung)
       const ring = (file: string, argument: string): void => {
         const fd = openSync(join(folder, file), 'r')
         try {
-          write('cgroup.event_control', `${bell.fd} ${fd} ${argument}`)
+          write('cgroup.event_control', `${counter.fd} ${fd} ${argument}`)
         } finally {
           closeSync(fd)
         }
@@ -61,10 +61,10 @@ const memoryOne = (folder: string): MemoryGroup => {
         for (const bytes of thresholds) ring('memory.usage_in_bytes', String(bytes))
         ring('memory.oom_control', '')
       } catch (error) {
-        bell.close()
+        counter.close()
         throw error
       }
-      return () => bell.close()
+      return () => counter.close()
     },
   }
 }

@@ -5,9 +5,9 @@
 import { type Clock, newUuid, Precedence, waitAtMost } from '@dock/foundation'
 import {
   type AgentLink,
-  createDialBackDoor,
+  createDialBackListener,
   createHostCalls,
-  type DialBackDoor,
+  type DialBackListener,
   type LinkChannel,
 } from '@dock/host-protocol'
 import {
@@ -24,7 +24,7 @@ import { createRemoteProcess } from './remote-process.ts'
 const reportTimeoutMs = 60_000
 
 export type FleetGateway = HostGateway & {
-  readonly dialBacks: DialBackDoor
+  readonly dialBacks: DialBackListener
   /** Starts to use a link. Closes an older link of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
   /** Releases orders to the host. Call it when the first inventory over the host's current link is handled. */
@@ -39,7 +39,7 @@ export function createFleetGateway(
   precedence: Precedence = new Precedence(),
 ): FleetGateway {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
-  const dialBacks = createDialBackDoor()
+  const dialBacks = createDialBackListener()
   /** Callbacks that wait for a host's control link, by host. */
   const awaited = new Map<string, Set<() => void>>()
   const link = (hostId: string, channel: LinkChannel): AgentLink => {

@@ -19,7 +19,7 @@ import { type HostGateway, HostRefused, HostUnreachable } from '../../modules/ho
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
-import { createHttp2Door } from './http2-door.ts'
+import { createPortHttp2Server } from './http2-server.ts'
 import { localHost, restorePublicHost } from './local-host.ts'
 import { OpenStreams } from './open-streams.ts'
 import { type Problem, problemAnswer, problemOfState, problems } from './problem-page.ts'
@@ -212,7 +212,7 @@ export function createPortGateway(parts: {
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
-  const http2 = createHttp2Door({
+  const http2 = createPortHttp2Server({
     precedence,
     explain,
     clean,

@@ -11,7 +11,7 @@ const dup3 = libc.func('int dup3(int from, int to, int flags)')
 const closeOnExec = 0o2000000
 const nonBlocking = 0o4000
 
-export class Doorbell {
+export class EventCounter {
   /** Descriptor of the counter, for the kernel to write to. */
   readonly fd: number
   readonly #socket: Socket

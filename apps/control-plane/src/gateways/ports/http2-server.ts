@@ -43,13 +43,13 @@ export type Destination = {
   overHttp1: ClientRequestArgs
 }
 
-export type Http2Door = {
+export type PortHttp2Server = {
   /** Serves a connection that begins with the preface of HTTP/2. */
   accept(socket: Socket): void
   close(): void
 }
 
-export function createHttp2Door(parts: {
+export function createPortHttp2Server(parts: {
   /** Returns undefined for a host outside the ports' domain. */
   find(host: string | undefined, path: string): Promise<Destination | Problem> | undefined
   /** Cleans the headers in place. */
@@ -63,7 +63,7 @@ export function createHttp2Door(parts: {
   explain(error: unknown, label: string): Problem
   precedence: Precedence
   onError(error: unknown): void
-}): Http2Door {
+}): PortHttp2Server {
   const sessions = new Set<{ destroy(): void }>()
   /** Until when a program is taken to speak only HTTP/1, by key. */
   const older = new Map<string, number>()
