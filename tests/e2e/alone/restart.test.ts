@@ -1,7 +1,9 @@
+/** What Docks and their processes survive: the death of each program of a server, its end, and its next start. */
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { killApp, processesOf } from '../support/app-process.ts'
+import { type AppName, killApp, processesOf } from '../support/app-process.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
@@ -20,18 +22,20 @@ afterAll(async () => {
   await removeDataDir(dataDir)
 })
 
-/** Runs a command in the Dock, with retries until the Dock is reachable. */
-const eventually = async (id: string, command: string): Promise<string> => {
-  const deadline = Date.now() + 60_000
-  for (;;) {
+/** Repeats a call until the service is reachable. */
+const eventually = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+  for (const deadline = Date.now() + 60_000; ; await delay(200)) {
     try {
-      return await run(server, id, command)
+      return await ask()
     } catch (error) {
       if (Date.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, 200))
     }
   }
 }
+
+/** Runs a command in the Dock as soon as it is reachable. */
+const runEventually = (id: string, command: string): Promise<string> =>
+  eventually(() => run(server, id, command))
 
 /** Counts the outputs that the process keeper holds: pipes of which it has only the read end. */
 const keptOutputs = async (): Promise<number> => {
@@ -51,6 +55,63 @@ const keptOutputs = async (): Promise<number> => {
   return ends.filter(({ link, reads }) => reads && link.startsWith('pipe:') && isAlone(link)).length
 }
 
+/** Lines of each part of the output, after which the process pauses. */
+const partLines = 100
+const victims: readonly AppName[] = ['host-agent', 'control-plane', 'host-agent']
+
+describe('a kept process', () => {
+  it('delivers every byte of its output once, and its exit code, while agent and control plane are killed', async () => {
+    const params = { id: (await createDock(server)).id }
+    const command = `for ((i = 1; ; i++)); do
+      echo "line $i"
+      ((i % ${partLines})) || { [ -e /tmp/enough ] && break; sleep 0.05; }
+    done
+    echo end; exit 7`
+    const { id: pid } = await server.client.call('startDockProcess', { params, body: { command } })
+    const { baseUrl, apiKey } = server.admin
+    let seen = Buffer.alloc(0)
+    /** Reads on from where the last reader was cut off. Returns true at the end of the output. */
+    const readOn = async (): Promise<boolean> => {
+      try {
+        const url = `${baseUrl}/v1/docks/${params.id}/processes/${pid}/output?follow=true&offset=${seen.length}`
+        const response = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } })
+        if (!response.ok || !response.body) return false
+        expect(response.headers.get('x-dock-start-offset')).toBe(String(seen.length))
+        for await (const chunk of response.body) seen = Buffer.concat([seen, chunk])
+        return true
+      } catch (error) {
+        if (error instanceof TypeError || (error instanceof Error && error.name === 'AbortError'))
+          return false
+        throw error
+      }
+    }
+    const reading = (async () => {
+      while (!(await readOn())) await delay(200)
+    })()
+    for (const victim of victims) {
+      const before = seen.length
+      // Both programs run again, and the output continues, before the next one is killed.
+      await expect.poll(() => seen.length, { timeout: 60_000 }).toBeGreaterThan(before)
+      await killApp(dataDir, victim)
+    }
+    await eventually(() =>
+      server.client.call('execInDock', { params, body: { command: 'touch /tmp/enough' } }),
+    )
+    await reading
+    const lines = seen.toString().split('\n').length - 2
+    expect(lines).toBeGreaterThanOrEqual(partLines)
+    let expected = ''
+    for (let line = 1; line <= lines; line += 1) expected += `line ${line}\n`
+    expected += 'end\n'
+    expect(seen.length).toBe(expected.length)
+    expect(seen.toString() === expected).toBe(true)
+    const place = { params: { ...params, pid }, query: { timeoutSeconds: 30 } }
+    const ended = await eventually(() => server.client.call('waitForDockProcess', place))
+    expect(ended).toMatchObject({ state: 'ended', exitCode: 7, reason: 'exited' })
+    await deleteDock(server, params.id)
+  })
+})
+
 describe('a Dock survives', () => {
   it('SIGKILL of the agent unharmed, and can be stopped and deleted afterwards', async () => {
     const dock = await createDock(server)
@@ -59,7 +120,9 @@ describe('a Dock survives', () => {
     await run(server, dock.id, 'python3 -u -m http.server 4300 & sleep 2')
     await expect.poll(keptOutputs, { timeout: 20_000 }).toBe(2)
     await killApp(dataDir, 'host-agent')
-    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4321')
+    expect(await runEventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain(
+      'sleep 4321',
+    )
     const ask = `for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code} ' localhost:4300; done`
     expect(await run(server, dock.id, ask)).toBe('200 200 200 ')
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
@@ -70,7 +133,9 @@ describe('a Dock survives', () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4322 >/dev/null 2>&1 & echo $! > pid')
     await killApp(dataDir, 'control-plane')
-    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4322')
+    expect(await runEventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain(
+      'sleep 4322',
+    )
     await deleteDock(server, dock.id)
   })
 
@@ -80,7 +145,9 @@ describe('a Dock survives', () => {
     process.kill(server.pid, 'SIGKILL')
     await server.ended
     server = await startServer(dataDir, port)
-    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4323')
+    expect(await runEventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain(
+      'sleep 4323',
+    )
     await deleteDock(server, dock.id)
   })
 
@@ -92,7 +159,7 @@ describe('a Dock survives', () => {
     expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
     server = await startServer(dataDir, port)
     await untilState(server, dock.id, ['ready'])
-    expect(await eventually(dock.id, 'cat file')).toBe('kept\n')
+    expect(await runEventually(dock.id, 'cat file')).toBe('kept\n')
     await deleteDock(server, dock.id)
   })
 
@@ -103,7 +170,7 @@ describe('a Dock survives', () => {
     expect(await processesOf('runsc', dataDir)).toEqual([])
     expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
     server = await startServer(dataDir, port)
-    expect(await eventually(dock.id, 'cat file')).toBe('kept\n')
+    expect(await runEventually(dock.id, 'cat file')).toBe('kept\n')
     await deleteDock(server, dock.id)
   })
 
