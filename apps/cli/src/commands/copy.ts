@@ -11,8 +11,8 @@ import type { Context } from '../program/context.ts'
 import { LocalError, UsageError } from '../program/failures.ts'
 import { countingFetch } from '../remote/counting-fetch.ts'
 import { explainStopped } from '../remote/explain-stopped.ts'
-import { gathered } from '../remote/gathered.ts'
 import { localEntries } from '../remote/local-entries.ts'
+import { readAhead } from '../remote/read-ahead.ts'
 import { shellLine } from '../remote/shell-line.ts'
 
 /** Returns the bytes that a tar of the folder has, and the pipes, sockets and devices that it leaves out. */
@@ -42,7 +42,7 @@ const remoteFolder = async (files: DockFiles, path: string): Promise<boolean> =>
 /** Returns what was left out. */
 const upload = async (from: string, files: DockFiles, to: string, bar: Transfer): Promise<string[]> => {
   if (from === '-') {
-    await files.write(to, gathered(process.stdin))
+    await files.write(to, readAhead(process.stdin))
     return []
   }
   const stats = await stat(from).catch((error: NodeJS.ErrnoException) => {

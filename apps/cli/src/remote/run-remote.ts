@@ -3,7 +3,7 @@ import type { Dock, OutputName, Process } from '@dock/sdk'
 import type { Sink } from '../output/sink.ts'
 import { writeTo } from '../output/write-to.ts'
 import { brokenPipeExitCode, isBrokenPipe } from '../program/broken-pipe.ts'
-import { exitCodeOfProcess } from './ended.ts'
+import { exitCodeOfProcess } from './exit-code-of-process.ts'
 import { passSignals } from './pass-signals.ts'
 import { sendInput } from './send-input.ts'
 

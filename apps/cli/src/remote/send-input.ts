@@ -1,7 +1,7 @@
 /** Sends standard input to a process in a Dock. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, hasCode } from '@dock/sdk'
-import { gathered } from './gathered.ts'
+import { readAhead } from './read-ahead.ts'
 
 type Place = { id: string; pid: string }
 
@@ -35,7 +35,8 @@ const sendPiece = async (
 export async function sendInput(client: Client, params: Place, signal: AbortSignal): Promise<void> {
   try {
     let at = 0
-    for await (const piece of gathered(process.stdin)) at = await sendPiece(client, params, piece, at, signal)
+    for await (const piece of readAhead(process.stdin))
+      at = await sendPiece(client, params, piece, at, signal)
     await client.call('closeDockProcessInput', { params, signal })
   } catch (error) {
     if (!signal.aborted && !hasCode(error, 'conflict', 'not_found')) throw error

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 const aheadBytesMax = 4 * 1024 * 1024
 
 /** Yields everything that has arrived since the last piece. */
-export async function* gathered(source: Readable): AsyncGenerator<Buffer<ArrayBuffer>> {
+export async function* readAhead(source: Readable): AsyncGenerator<Buffer<ArrayBuffer>> {
   let pieces: Buffer[] = []
   let bytes = 0
   let isEnded = false

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exitCodeOfProcess } from './ended.ts'
+import { exitCodeOfProcess } from './exit-code-of-process.ts'
 
 type Ended = Parameters<typeof exitCodeOfProcess>[0]
 const codeOf = (end: Partial<Ended>) =>
