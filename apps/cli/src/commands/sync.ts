@@ -1,8 +1,8 @@
 import { watch } from 'node:fs'
 import { lstat, mkdir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Dock } from '@dock/sdk'
-import { findDock } from '../docks/find-dock.ts'
+import type { Dock } from '@dock/sdk'
+import { openDock } from '../docks/find-dock.ts'
 import { parsePlace } from '../docks/place.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
@@ -160,19 +160,18 @@ export const sync: Command = {
     const isDeleting = input.has('delete')
     if (isDeleting)
       await context.confirm(`Delete files of ${input.arg('TO')} that ${input.arg('FROM')} does not have?`)
-    const info = await findDock(context, place.dock)
-    const client = await context.client()
+    const dock = await openDock(context, place.dock)
     const remote = place.path.startsWith('/') ? place.path : join('/home/user/work', place.path)
     const job = {
       context,
-      dock: new Dock(client, info),
+      dock,
       local,
       remote,
       excluded: input.list('exclude'),
       isDeleting,
     }
     const once = async (): Promise<Done> => {
-      const done = await explainStopped(job.dock, () =>
+      const done = await explainStopped(dock, () =>
         context.out.wait('Comparing and copying', isUpload ? upload(job) : download(job)),
       )
       warnOfSkipped(context, done)

@@ -16,7 +16,7 @@ export const exitCodes = {
   service: 255,
 } as const
 
-/** Codes that come with a status whose other codes mean something else, and codes without a status. */
+/** Codes that their status alone does not decide, and codes without a status. */
 const byCode: Readonly<Record<string, number>> = {
   capacity_exhausted: exitCodes.capacity,
   no_host_capacity: exitCodes.capacity,

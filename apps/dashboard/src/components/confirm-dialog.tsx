@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, DialogActions } from './dialog.tsx'
 import { Field } from './field.tsx'
 import { Form } from './form.tsx'
 
@@ -42,12 +42,12 @@ export function ConfirmDialog(props: {
           onChange={(event) => setTyped(event.target.value)}
         />
         {error !== undefined && <ErrorAlert error={error} />}
-        <div className="flex justify-end gap-2">
+        <DialogActions>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" look="danger" busy={busy} disabled={typed !== props.name}>
             {props.action}
           </Button>
-        </div>
+        </DialogActions>
       </Form>
     </Dialog>
   )

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, DialogActions } from './dialog.tsx'
 import { Form } from './form.tsx'
 
 /** A dialog with a form. It closes when `onSubmit` has succeeded, and shows its error otherwise. */
@@ -35,12 +35,12 @@ export function FormDialog(props: {
       <Form onSubmit={(fields) => run(() => submit(fields))}>
         {props.children}
         {error !== undefined && <ErrorAlert error={error} />}
-        <div className="flex justify-end gap-2">
+        <DialogActions>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" look={props.look ?? 'primary'} busy={busy}>
             {props.action}
           </Button>
-        </div>
+        </DialogActions>
       </Form>
     </Dialog>
   )

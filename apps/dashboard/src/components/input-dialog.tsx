@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useFormAction } from '../lib/use-form-action.ts'
 import { ErrorAlert } from './alert.tsx'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, DialogActions } from './dialog.tsx'
 import { Field } from './field.tsx'
 import { Form } from './form.tsx'
 
@@ -32,12 +32,12 @@ export function InputDialog(props: {
           onChange={({ target }) => setText(target.value)}
         />
         {error !== undefined && <ErrorAlert error={error} />}
-        <div className="flex justify-end gap-2">
+        <DialogActions>
           <Button onClick={props.onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={text === '' || text === props.initial}>
             {props.action}
           </Button>
-        </div>
+        </DialogActions>
       </Form>
     </Dialog>
   )

@@ -1,7 +1,7 @@
-import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { useQueryClient } from '@tanstack/react-query'
 import { authenticate } from '../../api/client.ts'
 import { Field } from '../../components/field.tsx'
+import { NewPasswordField } from '../../components/new-password-field.tsx'
 import { Panel } from '../../components/page.tsx'
 import { SettingsForm } from '../../components/settings-form.tsx'
 
@@ -33,15 +33,7 @@ export function PasswordSection() {
           autoComplete="current-password"
           required
         />
-        <Field
-          label="New password"
-          name="new"
-          type="password"
-          autoComplete="new-password"
-          minLength={passwordLength.min}
-          hint={`At least ${passwordLength.min} characters`}
-          required
-        />
+        <NewPasswordField label="New password" name="new" />
       </SettingsForm>
     </Panel>
   )

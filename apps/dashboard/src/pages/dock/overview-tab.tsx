@@ -85,37 +85,14 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
       )}
       {plots.times.length > 0 && (
         <div className="grid gap-3 md:grid-cols-2 min-[2000px]:grid-cols-4">
-          <UsagePlot
-            title="CPU"
-            times={plots.times}
-            spanSeconds={spans[window]}
-            lines={plots.cpu}
-            format={percent}
-          />
-          <UsagePlot
-            title="Memory"
-            times={plots.times}
-            spanSeconds={spans[window]}
-            lines={plots.memory}
-            format={formatBytes}
-            isBytes
-          />
-          <UsagePlot
-            title="Disk"
-            times={plots.times}
-            spanSeconds={spans[window]}
-            lines={plots.disk}
-            format={formatBytes}
-            isBytes
-          />
-          <UsagePlot
-            title="Network"
-            times={plots.times}
-            spanSeconds={spans[window]}
-            lines={plots.network}
-            format={rate}
-            isBytes
-          />
+          {[
+            { title: 'CPU', lines: plots.cpu, format: percent },
+            { title: 'Memory', lines: plots.memory, format: formatBytes, isBytes: true },
+            { title: 'Disk', lines: plots.disk, format: formatBytes, isBytes: true },
+            { title: 'Network', lines: plots.network, format: rate, isBytes: true },
+          ].map((plot) => (
+            <UsagePlot key={plot.title} times={plots.times} spanSeconds={spans[window]} {...plot} />
+          ))}
         </div>
       )}
     </div>

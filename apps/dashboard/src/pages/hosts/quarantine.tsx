@@ -7,15 +7,13 @@ import { ErrorAlert } from '../../components/alert.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Dialog, DialogActions } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
+import { FormDialog, textIn } from '../../components/form-dialog.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Cell, Row, Table } from '../../components/table.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { showToast } from '../../components/toasts.tsx'
 import { formatBytes } from '../../lib/format.ts'
-import { useFormAction } from '../../lib/use-form-action.ts'
 
 type Item = QuarantineList['items'][number]
 
@@ -100,38 +98,29 @@ export function Quarantine() {
 
 function AdoptDialog(props: { item: Item; onClose: () => void; onDone: () => Promise<unknown> }) {
   const { item, onClose, onDone } = props
-  const { busy, error, run } = useFormAction()
-  const [organizationId, setOrganizationId] = useState('')
-  const adopt = async (): Promise<void> => {
-    const body = organizationId === '' ? {} : { organizationId: organizationId.trim() }
+  const adopt = async (form: FormData): Promise<void> => {
+    const organizationId = textIn(form, 'organization')
+    const body = organizationId === '' ? {} : { organizationId }
     const { isNewDock } = await api.call('adoptQuarantined', { params: { id: item.id }, body })
     showToast(isNewDock ? 'Adopted as a new, stopped Dock' : 'Adopted as a Snapshot of its Dock')
     onClose()
     await onDone()
   }
   return (
-    <Dialog
+    <FormDialog
       open
       title={`Adopt ${nameOf(item)}?`}
       description="Its disk becomes a Snapshot of the Dock that it belonged to, or of a new, stopped Dock."
+      action="Adopt"
       onClose={onClose}
+      onSubmit={adopt}
     >
-      <Form onSubmit={() => run(adopt)}>
-        <Field
-          label="Id of the organization"
-          value={organizationId}
-          autoComplete="off"
-          hint="Only if neither the database nor the host knows to whom the disk belongs."
-          onChange={(event) => setOrganizationId(event.target.value)}
-        />
-        {error !== undefined && <ErrorAlert error={error} />}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy}>
-            Adopt
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+      <Field
+        label="Id of the organization"
+        name="organization"
+        autoComplete="off"
+        hint="Only if neither the database nor the host knows to whom the disk belongs."
+      />
+    </FormDialog>
   )
 }

@@ -1,11 +1,10 @@
-import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button, buttonClass } from '../../components/button.tsx'
-import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
+import { NewPasswordField } from '../../components/new-password-field.tsx'
 import { useFormAction } from '../../lib/use-form-action.ts'
 import { AuthLayout } from './auth-layout.tsx'
 
@@ -42,16 +41,7 @@ export function ResetPasswordPage() {
         </p>
       ) : (
         <Form onSubmit={(fields) => run(() => set(fields))}>
-          <Field
-            label="New password"
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            minLength={passwordLength.min}
-            hint={`At least ${passwordLength.min} characters`}
-            required
-            autoFocus
-          />
+          <NewPasswordField label="New password" name="password" autoFocus />
           {error !== undefined && <ErrorAlert error={error} />}
           <Button type="submit" look="primary" busy={busy}>
             Set password

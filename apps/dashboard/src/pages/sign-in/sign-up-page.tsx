@@ -1,10 +1,10 @@
-import { passwordLength } from '@dock/sdk/dashboard-rules'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { authenticate } from '../../api/client.ts'
 import { ErrorAlert } from '../../components/alert.tsx'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
+import { NewPasswordField } from '../../components/new-password-field.tsx'
 import { leavePage } from '../../lib/leave-page.ts'
 import { invitationOf, signUpRefusal } from '../../lib/sign-up-policy.ts'
 import { useFormAction } from '../../lib/use-form-action.ts'
@@ -49,15 +49,7 @@ export function SignUpPage() {
       <Form onSubmit={(fields) => run(() => signUp(fields))}>
         <Field label="Your name" name="name" autoComplete="name" required autoFocus />
         <Field label="Email address" name="email" type="email" autoComplete="username" required />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          minLength={passwordLength.min}
-          hint={`At least ${passwordLength.min} characters`}
-          required
-        />
+        <NewPasswordField label="Password" name="password" />
         {error !== undefined && <ErrorAlert error={error} />}
         <Button type="submit" look="primary" busy={busy}>
           Create account
