@@ -11,18 +11,6 @@ import type { Handlers } from './bind-calls.ts'
 import { inBatches, keysFrom } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
 
-type Names =
-  | 'listCaptures'
-  | 'destroyCapture'
-  | 'readCaptureNote'
-  | 'listCaptureFiles'
-  | 'listCaptureFolder'
-  | 'compareCaptures'
-  | 'readCaptureFile'
-  | 'nameChunks'
-  | 'sealChunks'
-  | 'restoreCapture'
-
 /** Yields the bytes from `start` to `end` of a stream. The stream is destroyed when they are read. */
 async function* slice(stream: Readable, start: number, end: number): AsyncGenerator<Buffer> {
   let at = 0
@@ -43,12 +31,7 @@ async function* pagesOf(captures: readonly string[]): AsyncGenerator<CapturePage
     yield [{ captures: captures.slice(at, at + capturePageMax) }]
 }
 
-export function captureHandlers({
-  disks,
-  captureNotes,
-  instance,
-  copyPace,
-}: HostView): Pick<Handlers, Names> {
+export function captureHandlers({ disks, captureNotes, instance, copyPace }: HostView) {
   return {
     listCaptures: async () => pagesOf((await disks.list()).captures),
     destroyCapture: async ({ captureId }, { epoch }) => {
@@ -91,5 +74,5 @@ export function captureHandlers({
     },
     restoreCapture: ({ captureId }, { keys, diskBytes }, frames) =>
       disks.restoreCapture(captureId, diskBytes, (disk) => fillDisk(disk, diskBytes, keysFrom(keys), frames)),
-  }
+  } satisfies Partial<Handlers>
 }

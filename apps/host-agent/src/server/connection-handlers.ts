@@ -5,9 +5,7 @@ import { pipeProcess } from '../sandboxes/processes/pipe-process.ts'
 import type { Handlers } from './bind-calls.ts'
 import { type HostView, knownDock } from './host-view.ts'
 
-type Names = 'openProcess' | 'connectPort' | 'connectGit'
-
-export function connectionHandlers({ docks, gitConnections, precedence }: HostView): Pick<Handlers, Names> {
+export function connectionHandlers({ docks, gitConnections, precedence }: HostView) {
   return {
     openProcess: async ({ dockId, processId }, { waitsForOutputs }, request, connection) => {
       precedence.take()
@@ -29,5 +27,5 @@ export function connectionHandlers({ docks, gitConnections, precedence }: HostVi
       if (connection.gone.aborted) return void socket.destroy()
       pipePort(socket, connection.accept(), precedence)
     },
-  }
+  } satisfies Partial<Handlers>
 }

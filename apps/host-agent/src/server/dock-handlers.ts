@@ -2,19 +2,7 @@
 import type { Handlers } from './bind-calls.ts'
 import { type HostView, knownDock } from './host-view.ts'
 
-type Names =
-  | 'start'
-  | 'stop'
-  | 'capture'
-  | 'destroy'
-  | 'applyEnvironment'
-  | 'exec'
-  | 'setup'
-  | 'cloneRepositories'
-  | 'signalProcess'
-  | 'resizeProcess'
-
-export function dockHandlers({ docks, instance, precedence }: HostView): Pick<Handlers, Names> {
+export function dockHandlers({ docks, instance, precedence }: HostView) {
   return {
     start: ({ dockId }, command) => precedence.during(() => docks.getForCommand(dockId).start(command)),
     stop: ({ dockId }, command) => precedence.during(() => docks.getForCommand(dockId).stop(command)),
@@ -34,5 +22,5 @@ export function dockHandlers({ docks, instance, precedence }: HostView): Pick<Ha
     signalProcess: ({ dockId, processId }, { signal }) =>
       docks.find(dockId)?.signalProcess(processId, signal),
     resizeProcess: ({ dockId, processId }, size) => docks.find(dockId)?.resizeProcess(processId, size),
-  }
+  } satisfies Partial<Handlers>
 }

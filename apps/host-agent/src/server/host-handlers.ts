@@ -3,14 +3,12 @@ import type { Handlers } from './bind-calls.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
 
-type Names = 'events' | 'sendInstanceMemory' | 'readInstanceMemory' | 'keepWarmPool'
-
-export function hostHandlers(view: HostView): Pick<Handlers, Names> {
+export function hostHandlers(view: HostView) {
   const { instance, warmPool } = view
   return {
     events: () => createEventStream(view),
     sendInstanceMemory: (_host, memory) => instance.keep(memory),
     readInstanceMemory: () => instance.read(),
     keepWarmPool: (_host, { kind, second }) => warmPool.keep(kind, second),
-  }
+  } satisfies Partial<Handlers>
 }

@@ -7,9 +7,7 @@ import type { Handlers } from './bind-calls.ts'
 import { inBatches, keysFrom } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
 
-type Names = 'nameImageChunks' | 'sealImageChunks' | 'sendImage' | 'removeImage'
-
-export function imageHandlers({ disks, copyPace, instance }: HostView): Pick<Handlers, Names> {
+export function imageHandlers({ disks, copyPace, instance }: HostView) {
   return {
     nameImageChunks: async ({ image }, { keys }) => {
       const secret = keysFrom(keys)
@@ -33,5 +31,5 @@ export function imageHandlers({ disks, copyPace, instance }: HostView): Pick<Han
       await instance.requireCurrent(epoch)
       await disks.removeImage(image, digest)
     },
-  }
+  } satisfies Partial<Handlers>
 }

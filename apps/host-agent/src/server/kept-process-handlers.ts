@@ -4,18 +4,7 @@ import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 import type { Handlers } from './bind-calls.ts'
 import { type HostView, knownDock } from './host-view.ts'
 
-type Names =
-  | 'startKept'
-  | 'listKept'
-  | 'readKept'
-  | 'waitForKept'
-  | 'signalKept'
-  | 'resizeKept'
-  | 'openKeptOutput'
-  | 'writeKeptInput'
-  | 'closeKeptInput'
-
-export function keptProcessHandlers({ docks, keeper, precedence }: HostView): Pick<Handlers, Names> {
+export function keptProcessHandlers({ docks, keeper, precedence }: HostView) {
   const keptOf = (dockId: string) => knownDock(docks, dockId).kept
   return {
     startKept: ({ dockId }, request) => {
@@ -43,5 +32,5 @@ export function keptProcessHandlers({ docks, keeper, precedence }: HostView): Pi
       keptOf(dockId).require(processId)
       return keeper.closeInput(dockId, processId)
     },
-  }
+  } satisfies Partial<Handlers>
 }

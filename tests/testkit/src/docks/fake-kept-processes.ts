@@ -7,7 +7,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import {
-  type HostGateway,
+  type HostKeptProcesses,
   HostRefused,
   type KeptPlace,
   type KeptProcess,
@@ -31,17 +31,6 @@ type Kept = {
   ended: Promise<void>
 }
 
-type KeptCalls =
-  | 'startKept'
-  | 'listKept'
-  | 'readKept'
-  | 'waitForKept'
-  | 'signalKept'
-  | 'resizeKept'
-  | 'openKeptOutput'
-  | 'writeKeptInput'
-  | 'closeKeptInput'
-
 const refuse = (error: unknown): never => {
   if (error instanceof KeeperRefusal) throw new HostRefused(error.code, error.message)
   if (error instanceof ExecRefused) throw new HostRefused('exec_refused', error.message)
@@ -55,7 +44,7 @@ const refuse = (error: unknown): never => {
 export function fakeKeptProcesses(
   enter: (dockId: string, generation: number | null) => void,
   isConfined: () => boolean,
-): Pick<HostGateway, KeptCalls> & { startsOfKept: StartKeptProcess[] } {
+): HostKeptProcesses & { startsOfKept: StartKeptProcess[] } {
   const kept = new Map<string, Kept>()
   const startsOfKept: StartKeptProcess[] = []
   let opening: Promise<Keeper> | undefined

@@ -35,3 +35,6 @@ export type HostLinks = {
 export type HostGateway = HostLinks &
   Finished &
   Omit<HostCalls, keyof Finished | 'signalProcess' | 'resizeProcess'>
+
+/** The calls for kept processes. */
+export type HostKeptProcesses = Pick<HostGateway, Extract<keyof HostGateway, `${string}Kept${string}`>>

@@ -39,7 +39,7 @@ export { nextGeneration } from './generations.ts'
 export { listTimeoutMs } from './host-captures.ts'
 export type { HostEvents } from './host-events.ts'
 export { explainHostFailure, type HostFailureWords, hostNotReached, NotBegun } from './host-failure.ts'
-export type { HostGateway, KeptPlace, NamedDisk } from './host-gateway.ts'
+export type { HostGateway, HostKeptProcesses, KeptPlace, NamedDisk } from './host-gateway.ts'
 export {
   endHostOrder,
   type OrderForHost,

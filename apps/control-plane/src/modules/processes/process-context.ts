@@ -4,7 +4,7 @@ import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { AccessSignals } from '../accounts/index.ts'
 import type { DockActivity } from '../docks/index.ts'
-import type { HostGateway } from '../hosts/index.ts'
+import type { HostKeptProcesses } from '../hosts/index.ts'
 import type { OpenStreams } from './open-streams.ts'
 
 /** The dependencies of this module's operations. Created once when the server starts. */
@@ -12,18 +12,7 @@ export type ProcessContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
-  hosts: Pick<
-    HostGateway,
-    | 'startKept'
-    | 'listKept'
-    | 'readKept'
-    | 'waitForKept'
-    | 'signalKept'
-    | 'resizeKept'
-    | 'openKeptOutput'
-    | 'writeKeptInput'
-    | 'closeKeptInput'
-  >
+  hosts: HostKeptProcesses
   activity: DockActivity
   /** Ends streams of people who lose their access. */
   accessSignals: Pick<AccessSignals, 'subscribe'>
