@@ -59,9 +59,13 @@ export const avatarUrl = z
   .refine(isPlainText)
 /** Name or id of the Environment that a Dock starts with. */
 export const environmentReference = z.string().min(1).max(limits.environmentReferenceLengthMax)
+const environmentNameLength = limits.environment.nameLength
 export const environmentName = z
   .string()
-  .regex(/^[a-z0-9_-]{2,64}$/, 'must be 2 to 64 lowercase letters, digits, dashes or underscores')
+  .regex(
+    new RegExp(`^[a-z0-9_-]{${environmentNameLength.min},${environmentNameLength.max}}$`),
+    `must be ${environmentNameLength.min} to ${environmentNameLength.max} lowercase letters, digits, dashes or underscores`,
+  )
 export const templateName = z
   .string()
   .trim()

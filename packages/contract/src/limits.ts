@@ -209,7 +209,10 @@ export const limits = {
 /** A fixed window: at most `max` calls in `windowSeconds`, counted separately for each `scope`. */
 export type RateLimit = { max: number; windowSeconds: number; scope: string }
 
-/** Over the limit, a call fails with `rate_limited`; if the counter store is down, with `service_unavailable`. */
+/**
+ * Over the limit, a call fails with `rate_limited`; if the counter store is down, with `service_unavailable`. Deliveries of
+ * webhooks wait instead.
+ */
 export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },

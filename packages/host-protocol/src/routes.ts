@@ -234,7 +234,10 @@ export const routes = {
     channel: 'bulk',
     timeoutMs: null,
   }),
-  /** Returns a file, or the existing part of the range. `size` is the size of the whole file, `length` that of the body. */
+  /**
+   * Returns a file, or the existing part of the range. `size` is the size of the whole file, `length` that of the body.
+   * Refused with `invalid` if the path names no regular file.
+   */
   readCaptureFile: transfer({
     kind: 'bytes',
     method: 'GET',

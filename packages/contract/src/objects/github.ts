@@ -5,9 +5,12 @@ import { executionTarget } from './runs.ts'
 
 const { github } = limits
 
+/** What a Run works with. */
 export const codingAgents = ['opencode', 'claude-code', 'codex', 'command'] as const
 export const codingAgent = z.enum(codingAgents)
 export type CodingAgent = z.output<typeof codingAgent>
+/** The agent of a newly linked repository. */
+export const defaultCodingAgent: CodingAgent = 'opencode'
 
 /** `installationId` is the provider's number. */
 export const installation = z.strictObject({

@@ -8,7 +8,7 @@ import {
   type SnapshotFolder,
 } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
-import { countReadsWhile, hostOf, mapHostErrors, requireCompleted } from './read-files.ts'
+import { countReadsWhile, hostOf, mapHostErrors, requireReadable } from './read-files.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
 
 /** Returns a page of a folder of a completed Snapshot. Throws `snapshot_not_found`, also for a path that is no folder. */
@@ -20,7 +20,7 @@ export async function listSnapshotFolder(
 ): Promise<SnapshotFolder> {
   const { rateLimits, readings, gateway } = context
   await rateLimits.take('snapshotFiles', caller.userId)
-  const row = await requireCompleted(context, caller, id)
+  const row = await requireReadable(context, caller, id)
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
@@ -47,8 +47,8 @@ export async function compareSnapshots(
 ): Promise<SnapshotDiff> {
   const { rateLimits, readings, gateway, ensureCapture } = context
   await rateLimits.take('snapshotFiles', caller.userId)
-  const before = await requireCompleted(context, caller, id)
-  const after = await requireCompleted(context, caller, to)
+  const before = await requireReadable(context, caller, id)
+  const after = await requireReadable(context, caller, to)
   if (before.organizationId !== after.organizationId) throw new ServiceError('snapshot_not_found')
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))

@@ -22,8 +22,11 @@ type Reader = Pick<
   'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits' | 'readings' | 'listPace'
 >
 
-/** Returns a completed Snapshot whose files the caller may read. Throws `snapshot_not_found`. */
-export async function requireCompleted(
+/**
+ * Returns a completed Snapshot whose files the caller may read. Throws `snapshot_not_found` and
+ * `environment_secrets_admin_only`.
+ */
+export async function requireReadable(
   context: Pick<SnapshotContext, 'db'>,
   caller: Visitor,
   id: string,
@@ -79,7 +82,10 @@ const listedBytes = (batch: readonly { path: string }[]): number =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is counted.
   batch.reduce((sum, { path }) => sum + path.length + 24 + 5 * (path.match(/[\0-\x1f]/g)?.length ?? 0), 0)
 
-/** Lists the files of a completed Snapshot with their sizes in bytes. Throws `snapshot_not_found` and `rate_limited`. */
+/**
+ * Lists the files of a completed Snapshot with their sizes in bytes. Throws `snapshot_not_found`,
+ * `environment_secrets_admin_only` and `rate_limited`.
+ */
 export async function readSnapshotTree(
   context: Reader,
   caller: Visitor,
@@ -87,7 +93,7 @@ export async function readSnapshotTree(
 ): Promise<Listed<SnapshotTree>> {
   const { rateLimits, readings, listPace } = context
   await rateLimits.take('snapshotLists', caller.userId)
-  const row = await requireCompleted(context, caller, id)
+  const row = await requireReadable(context, caller, id)
   const party = { userId: caller.userId, organizationId: row.organizationId }
   let place: HostReading | undefined
   const { begun, end } = await countReadsWhile(async (count) => {
@@ -133,7 +139,7 @@ export async function readSnapshotFile(
 ): Promise<FileAnswer> {
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotFiles', caller.userId)
-  const row = await requireCompleted(context, caller, wanted.id)
+  const row = await requireReadable(context, caller, wanted.id)
   const range = parseRangeHeader(wanted.range)
   let place: HostReading | undefined
   const { begun, end } = await countReadsWhile(async (count) => {

@@ -23,6 +23,7 @@ import {
 
 type PageQuery = { limit: number; cursor?: string | undefined }
 
+/** The Snapshot as callers see it. Where its bytes are stays inside. */
 const view = (row: SnapshotRow): Snapshot => ({
   id: row.id,
   dockId: row.dockId,

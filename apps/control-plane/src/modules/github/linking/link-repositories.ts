@@ -1,6 +1,6 @@
 /** Routes that link repositories: first the person proves what they administer, then they choose. */
 import {
-  codingAgents,
+  defaultCodingAgent,
   type GithubChoices,
   type Installation,
   type InstallationSettings,
@@ -111,7 +111,7 @@ export async function linkRepositories(
       const installationId = await ensureInstallation(
         tx,
         { id: newUuid(), providerInstallationId, ...tenant, createdBy: userId, now },
-        codingAgents[0],
+        defaultCodingAgent,
         defaultSettings,
       )
       ids.add(installationId)
