@@ -14,7 +14,7 @@ const settings = new Set(allSettings.flatMap(({ names }) => names))
 const known = new Set([...settings, ...Object.keys(internalVariables), ...dockVariables])
 /** Variables of other programs, of shells and of Vite, and names of SSH messages. */
 const foreign =
-  /^(PATH|HOME|USER|LOGNAME|TERM|SHELL|LANG|LANGUAGE|LC_\w+|EUID|TMPDIR|CI|NODE_\w+|NO_COLOR|XDG_CONFIG_HOME|BASH\w*|VERSION_CODENAME|DEBIAN_FRONTEND|UV_\w+|PG\w+|CHANNEL_\w+|DEV)$/
+  /^(PATH|HOME|USER|LOGNAME|TERM|SHELL|LANG|LANGUAGE|LC_\w+|EUID|TMPDIR|CI|NODE_\w+|NO_COLOR|XDG_CONFIG_HOME|BASH\w*|VERSION_CODENAME|DEBIAN_FRONTEND|UV_\w+|PG\w+|CHANNEL_\w+|OPENCODE_\w+|GIT_TERMINAL_PROMPT|DEV)$/
 
 /** Names that a source reads: DOCK_ variables wherever they stand, others where they are read from an environment. */
 const namesRead = (path: string, text: string): string[] => {

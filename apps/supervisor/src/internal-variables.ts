@@ -29,7 +29,23 @@ export const internalVariables: Readonly<Record<string, string>> = {
 
 /** Variables inside a Dock: given to its processes, or to the scripts that prepare it. */
 export const dockVariables: readonly string[] = [
-  ...['DOCK_API_KEY', 'DOCK_ID', 'DOCK_BYTES', 'DOCK_HOSTNAME', 'DOCK_NAMESERVER', 'DOCK_NEW_IDENTITY'],
-  ...['DOCK_MACHINE_ID', 'DOCK_FOLDER', 'DOCK_REPOSITORY', 'DOCK_URL', 'DOCK_BRANCH', 'DOCK_SETUP'],
-  ...['DOCK_EXEC_ID', 'DOCK_PROMPT_FILE'],
+  'DOCK_API_KEY',
+  'DOCK_ID',
+  'DOCK_BYTES',
+  'DOCK_HOSTNAME',
+  'DOCK_NAMESERVER',
+  'DOCK_NEW_IDENTITY',
+  'DOCK_MACHINE_ID',
+  'DOCK_FOLDER',
+  'DOCK_REPOSITORY',
+  'DOCK_URL',
+  'DOCK_BRANCH',
+  'DOCK_SETUP',
+  'DOCK_EXEC_ID',
+  'DOCK_PROMPT_FILE',
+  'RUN_ID',
+  'RUN_FOLDER',
+  'RUN_REPOSITORY',
+  'RUN_BRANCH',
+  'RUN_BASE',
 ]
