@@ -199,7 +199,7 @@ export type Dock = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  runtime: "microvm" | "gvisor"
+  runtime: RuntimeName
   persistentPaths: string[]
   state: DockState
   ttlSeconds: number | null
@@ -421,7 +421,7 @@ export type HostDetail = {
   address: string
   cpuFamily: string
   kernel: string
-  runtime: "microvm" | "gvisor"
+  runtime: RuntimeName
   kernelRelease: string | null
   vcpuTotal: number
   memTotalBytes: number
@@ -444,7 +444,7 @@ export type HostDock = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  runtime: "microvm" | "gvisor"
+  runtime: RuntimeName
   ip: string | null
   stateChangedAt: string
   workspaceName: string
@@ -457,7 +457,7 @@ export type HostSummary = {
   address: string
   cpuFamily: string
   kernel: string
-  runtime: "microvm" | "gvisor"
+  runtime: RuntimeName
   kernelRelease: string | null
   vcpuTotal: number
   memTotalBytes: number
@@ -572,7 +572,7 @@ export type ListedDock = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  runtime: "microvm" | "gvisor"
+  runtime: RuntimeName
   persistentPaths: string[]
   state: DockState
   ttlSeconds: number | null
@@ -599,7 +599,7 @@ export type ListedSnapshot = {
   dockId: string
   status: SnapshotStatus
   sizeBytes: number
-  runtime: "microvm" | "gvisor" | null
+  runtime: RuntimeName | null
   createdAt: string
   organizationId: string
   dockName: string | null
@@ -952,6 +952,8 @@ export type RunLogPart = {
 
 export type RunState = "pending" | "provisioning" | "working" | "pr_opened" | "failed" | "stopped" | "done"
 
+export type RuntimeName = "microvm" | "gvisor"
+
 export type SecretFile = {
   path: string
   contents: string
@@ -980,7 +982,7 @@ export type Snapshot = {
   dockId: string
   status: SnapshotStatus
   sizeBytes: number
-  runtime: "microvm" | "gvisor" | null
+  runtime: RuntimeName | null
   createdAt: string
 }
 
