@@ -63,13 +63,11 @@ export class Output {
     columns: Readonly<Record<string, (item: Item) => string>>,
     options: TableOptions = {},
   ): void {
-    const rows = items.map((item) => Object.values(columns).map((textOf) => textOf(item)))
-    this.result(items, () =>
-      this.table(Object.keys(columns), rows, {
-        ...(columns.ID ? { ids: items.map(columns.ID) } : {}),
-        ...options,
-      }),
-    )
+    this.result(items, () => {
+      const rows = items.map((item) => Object.values(columns).map((textOf) => textOf(item)))
+      const ids = columns.ID ? { ids: items.map(columns.ID) } : {}
+      this.table(Object.keys(columns), rows, { ...ids, ...options })
+    })
   }
 
   /** Prints a table. In quiet mode, prints the ids alone. */

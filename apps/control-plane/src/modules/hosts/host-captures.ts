@@ -32,15 +32,13 @@ const readList = async (
   const captures: string[] = []
   let taken = 0
   for await (const pages of gateway.listCaptures({ hostId }, { signal })) {
-    for (const page of pages) {
-      // Count empty pages too, because a hostile host could send them endlessly.
-      taken += Math.max(page.captures.length, 1)
-      if (taken > capturesMax) {
-        logger.error({ hostId, capturesMax }, 'the host lists too many captures; ignoring all of them')
-        return null
-      }
-      captures.push(...page.captures)
+    // Count what is empty too, because a hostile host could send it endlessly.
+    taken += pages.reduce((sum, page) => sum + Math.max(page.captures.length, 1), pages.length === 0 ? 1 : 0)
+    if (taken > capturesMax) {
+      logger.error({ hostId, capturesMax }, 'the host lists too many captures; ignoring all of them')
+      return null
     }
+    for (const page of pages) captures.push(...page.captures)
   }
   return captures
 }

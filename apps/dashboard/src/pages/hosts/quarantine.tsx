@@ -103,8 +103,7 @@ function AdoptDialog(props: { item: Item; onClose: () => void; onDone: () => Pro
     const body = organizationId === '' ? {} : { organizationId }
     const { isNewDock } = await api.call('adoptQuarantined', { params: { id: item.id }, body })
     showToast(isNewDock ? 'Adopted as a new, stopped Dock' : 'Adopted as a Snapshot of its Dock')
-    onClose()
-    await onDone()
+    void onDone()
   }
   return (
     <FormDialog

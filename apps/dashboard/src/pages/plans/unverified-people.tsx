@@ -22,7 +22,7 @@ export function UnverifiedPeople() {
       await api.call('vouchForAddress', { params: { id } })
       showToast(`${email} is confirmed`)
     } finally {
-      await client.invalidateQueries({ queryKey: ['unverified'] })
+      void client.invalidateQueries({ queryKey: ['unverified'] })
     }
   }
   if (data?.people.length === 0) return null
