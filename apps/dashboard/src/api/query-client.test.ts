@@ -1,0 +1,18 @@
+import { MutationObserver } from '@tanstack/react-query'
+import { expect, it } from 'vitest'
+import { queryClient } from './query-client.ts'
+
+it('says that an action is pending before anything else can happen, such as a second click', async () => {
+  const action = new MutationObserver(queryClient, { mutationFn: () => new Promise(() => {}) })
+  const seen: string[] = []
+  const stop = action.subscribe(({ status }) => seen.push(status))
+  let isLater = false
+  setImmediate(() => {
+    isLater = true
+  })
+  void action.mutate()
+  for (let turn = 0; turn < 10 && seen.length === 0; turn += 1) await Promise.resolve()
+  expect(seen).toContain('pending')
+  expect(isLater).toBe(false)
+  stop()
+})
