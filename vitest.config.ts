@@ -30,7 +30,7 @@ const sharedModules = { isolate: false, restoreMocks: true, unstubEnvs: true, un
 const needOwnProcess = [
   'apps/control-plane/src/object-store/s3-store.test.ts',
   'apps/control-plane/src/public-web/**/*.test.ts',
-  'apps/dashboard/**/{mail-links,live}.test.ts',
+  'apps/dashboard/**/{mail-links,live,query-client}.test.ts',
   'apps/host-agent/src/watches.test.ts',
   'apps/host-agent/src/**/{disk-pool,left-pipes,rcu-expedited}.test.ts',
   'packages/runtime-gvisor/src/**/{create-gvisor-driver,output-pipe,pipes-without-descriptors,run-detached}.test.ts',

@@ -120,13 +120,17 @@ describe('a terminal', () => {
     await screen.until(shows('still-42'), 'a shell that responds')
   })
 
-  it('is limited to four per Dock, and ends when its Dock stops', async () => {
+  it('is limited to four per Dock, and is hung up when its Dock stops', async () => {
     const { id } = await createDock(server, { name: freshName('four-terminals') })
     for (let count = 0; count < 4; count += 1) await open(id)
     await expect(open(id)).rejects.toMatchObject({ code: 'rate_limited', status: 429 })
     await screens[0]?.until(prompt, 'a prompt')
+    screens[0]?.type("trap 'echo hup >/home/user/hung; exit' HUP; echo set-$((1 + 1))\r")
+    await screens[0]?.until(shows('set-2'), 'that the shell waits for a hang-up')
     await server.client.call('stopDock', { params: { id }, body: {} })
     for (const screen of screens) expect(await screen.closed).toEqual({ exitCode: null, code: 4002 })
     await expect(open(id)).rejects.toMatchObject({ code: 'dock_not_running' })
+    await server.client.call('resumeDock', { params: { id }, body: {} })
+    expect(await run(server, id, 'cat /home/user/hung')).toBe('hup\n')
   })
 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
-import type { HostFacts, Pressure } from '@dock/host-protocol'
+import { type HostFacts, type Pressure, usualHeadroomMiB } from '@dock/host-protocol'
 import type { RuntimeDriver } from '@dock/runtime'
 import type { DiskPool } from './disks/pool.ts'
 
@@ -43,7 +43,10 @@ export async function readHostFacts(
     maxDocks,
     images: [...images.keys()],
     imageVersions: Object.fromEntries(images),
-    sandboxHeadroomMiB: driver.memoryHeadroomMiB,
+    // A control plane of before this fact refuses it, and takes the usual value for all.
+    ...(driver.memoryHeadroomMiB === usualHeadroomMiB
+      ? {}
+      : { sandboxHeadroomMiB: driver.memoryHeadroomMiB }),
   }
 }
 

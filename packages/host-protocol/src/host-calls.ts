@@ -107,8 +107,9 @@ const pathWriter = ({ path }: Route) => {
 const bodyOf = ({ body, carriesEpoch }: Route, given: unknown, { epoch }: ClientParts): unknown =>
   body?.parse(carriesEpoch ? { ...(given as object), epoch: epoch() } : given)
 
+/** The query stays out: it can name a file of a Dock. */
 const notInProtocol = (path: string): HostRefused =>
-  new HostRefused('failed', `the host's response to ${path} is not in the protocol`)
+  new HostRefused('failed', `the host's response to ${path.split('?')[0]} is not in the protocol`)
 
 /** The answer of a call that returns nothing. */
 const done = z.looseObject({})
@@ -177,7 +178,9 @@ const connect = async (route: Route, sent: Sent, { dialBacks }: ClientParts): Pr
   const { link, path, body, timeoutMs = 0 } = sent
   const waiting = new AbortController()
   const timer = setTimeout(() => waiting.abort(new LinkTimeout(timeoutMs)), timeoutMs)
-  const expected = route.dialsBack ? dialBacks.expect() : null
+  const { dialsBack } = route
+  const mayDialBack = typeof dialsBack === 'function' ? dialsBack(body as never) : dialsBack
+  const expected = mayDialBack ? dialBacks.expect() : null
   try {
     const asked = await link.connect(path, {
       signal: waiting.signal,

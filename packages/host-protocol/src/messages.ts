@@ -111,6 +111,9 @@ export const runtimeReport = z.object({
 })
 export type RuntimeReport = z.infer<typeof runtimeReport>
 
+/** What a sandbox of a host that does not say it may take beyond the size of its Dock. */
+export const usualHeadroomMiB = 128
+
 export const hostFacts = z.object({
   runtime: runtimeName,
   cpuFamily: factText,

@@ -47,8 +47,8 @@ export type Route = {
   isOrder: boolean
   /** True if the client adds the epoch of the instance to the body. A host refuses an order of an earlier epoch. */
   carriesEpoch: boolean
-  /** True if the agent may dial back, so that the bytes of the connection bypass the link. */
-  dialsBack: boolean
+  /** True if the agent may dial back, so that the bytes of the connection bypass the link. A function gets the body. */
+  dialsBack: boolean | ((body: never) => boolean)
 }
 
 type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`

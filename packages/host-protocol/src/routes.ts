@@ -124,11 +124,14 @@ export const routes = {
    * {@link attachedProcessesMax} processes run, with `exec_refused` if the program does not start. Both directions are
    * frames (process-frames.ts): upwards the program's input, downwards both outputs and a {@link processEnd}, each ended by
    * a frame of its own. If the connection ends earlier, the agent hangs up: it sends HUP to the program's process group.
+   * The shell of a person stays on the link: it is often silent for long, and only a link is pinged, so that a proxy between
+   * keeps it.
    */
   openProcess: connect('/docks/:dockId/processes/:processId', {
     query: process.processQuery,
     body: process.openProcess,
-    dialsBack: true,
+    dialsBack: ({ pty, command, argv }: process.OpenProcess) =>
+      !(pty && command === undefined && argv === undefined),
   }),
   /** Signals the program's process group. Does nothing after its end. */
   signalProcess: post('/docks/:dockId/processes/:processId/signal', {

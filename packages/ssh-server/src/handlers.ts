@@ -7,7 +7,7 @@ export type SignInResult = 'accepted' | { remark: string | null }
 
 /** What a client does until it has signed in. */
 export type ClientHandlers = {
-  /** Decides about a client that has signed with this key. An error ends the connection. */
+  /** Decides about a client that has signed with this key. An error goes to `onFault`, and ends the connection. */
   signIn(proof: { userName: string; publicKey: Buffer }): Promise<SignInResult>
   /** A key or a signature was refused before `signIn` was asked. */
   onKeyRefused(): void
@@ -15,6 +15,8 @@ export type ClientHandlers = {
   onSignedIn(connection: ClientConnection): void
   /** The connection has failed and will end. */
   onError(error: Error): void
+  /** A client that has signed in could not be served: a fault of this program. Its connection ends. */
+  onFault(error: unknown): void
 }
 
 /** A connection that has signed in. */

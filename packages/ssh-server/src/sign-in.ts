@@ -31,7 +31,7 @@ const hasValidSignature = (key: ParsedKey, { blob, signature, hashAlgo }: Public
  */
 export function signClientIn(
   client: Connection,
-  { signIn, onKeyRefused }: Pick<ClientHandlers, 'signIn' | 'onKeyRefused'>,
+  { signIn, onKeyRefused, onFault }: Pick<ClientHandlers, 'signIn' | 'onKeyRefused' | 'onFault'>,
   attemptsMax: number,
 ): void {
   let costly = 0
@@ -61,6 +61,9 @@ export function signClientIn(
       // Only a stranger who makes the server compute sends such signatures.
       return void client.end()
     }
-    decide(attempt).catch(() => client.end())
+    decide(attempt).catch((error: unknown) => {
+      onFault(error)
+      client.end()
+    })
   })
 }

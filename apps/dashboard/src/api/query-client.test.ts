@@ -1,6 +1,8 @@
 import { MutationObserver } from '@tanstack/react-query'
-import { expect, it } from 'vitest'
-import { queryClient } from './query-client.ts'
+import { expect, it, vi } from 'vitest'
+
+vi.stubGlobal('location', { origin: 'http://dock.test' })
+const { queryClient } = await import('./query-client.ts')
 
 it('says that an action is pending before anything else can happen, such as a second click', async () => {
   const action = new MutationObserver(queryClient, { mutationFn: () => new Promise(() => {}) })

@@ -3,6 +3,7 @@
  * filesystem. Without processes of the user there is no wait.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { waitAtMost } from '@dock/foundation'
 import type { SandboxHandle } from '@dock/runtime'
 import type { DockState } from '../sandboxes/dock-state.ts'
 import { hangUpTerminals } from '../sandboxes/processes/open-process.ts'
@@ -10,19 +11,27 @@ import { hangUpTerminals } from '../sandboxes/processes/open-process.ts'
 /** How long processes may take to end after SIGTERM. */
 const graceMs = 1_000
 const lookAgainMs = 10
+/** How long the hang-up of the terminals may hold a stop up. */
+const hangUpMs = 300
 const syncTimeoutMs = 10_000
 const tellTimeoutMs = 1_000
 
 /** Runs a command as root inside the sandbox. */
 const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], timeoutMs: number) =>
   dock.parts.driver.exec(handle, {
-    ...{ argv, cwd: '/', uid: 0, gid: 0, timeoutMs, outputLimitBytes: 1024 },
+    argv,
+    cwd: '/',
+    uid: 0,
+    gid: 0,
+    timeoutMs,
+    outputLimitBytes: 1024,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   })
 
 /** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  hangUpTerminals(dock)
+  // First, or the TERM that follows ends what would pass the hang-up on.
+  await waitAtMost(dock.parts.clock, hangUpMs, hangUpTerminals(dock))
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
     const processes = await dock.parts.driver.processes(handle)

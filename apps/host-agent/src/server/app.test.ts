@@ -116,7 +116,7 @@ test('the event stream begins with the inventory and reports a death at once', a
     ...{
       type: 'inventory',
       runtimes: [{ dockId, state: 'running' }],
-      facts: { images: ['debian-13'], sandboxHeadroomMiB: 128 },
+      facts: { images: ['debian-13'] },
     },
   })
   host.driver.kill(dockId)

@@ -46,7 +46,9 @@ export function ptyProgram(
 export const resizeProgram = `own=() words=()
 mapfile -d '' -t own <"/proc/$1/cmdline" || exit 0
 for ((left = 250; left > 0; left--)); do
-  if leader=$(/usr/bin/pgrep --oldest --parent "$1"); then
+  leader=
+  read -r leader _ <"/proc/$1/task/$1/children" || leader=$(/usr/bin/pgrep --oldest --parent "$1")
+  if [ -n "$leader" ]; then
     mapfile -d '' -t words <"/proc/$leader/cmdline" || exit 0
     [[ "\${words[*]}" = "\${own[*]}" || "\${words[1]} \${words[2]}" = '-c /usr/bin/stty cols '* ]] || break
   fi

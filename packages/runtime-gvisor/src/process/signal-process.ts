@@ -41,7 +41,11 @@ for line in "\${lines[@]}"; do
 done
 [ "$caps" = "$2" ] || exit 0
 leader=$1
-[ "$5" = 0 ] || leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
+if [ "$5" != 0 ]; then
+  leader=
+  { read -r leader _ <"/proc/$1/task/$1/children"; } 2>/dev/null
+  [ -n "$leader" ] || leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
+fi
 if [ "$4 $5" = "attached 0" ]; then
   mapfile -t folders < <(/usr/bin/pgrep --pgroup "$leader" | /usr/bin/sed 's|.*|/proc/&/fd|')
   mapfile -t attached < <(/usr/bin/find "\${folders[@]}" -maxdepth 1 -lname 'host:*' -printf '%h\n' 2>/dev/null)

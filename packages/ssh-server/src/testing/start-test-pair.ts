@@ -82,6 +82,7 @@ export async function startTestServer({
             signedIn.resolve(connection)
           },
           onError: (error) => void errors.push(error),
+          onFault: (error) => void errors.push(error instanceof Error ? error : new Error(String(error))),
           ...handlers,
         }),
     )

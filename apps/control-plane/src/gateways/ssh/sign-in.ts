@@ -12,21 +12,16 @@ export function createSignIn(
   context: Pick<SshContext, 'keys' | 'docks' | 'logger' | 'metrics'>,
   onEntered: (entrance: Entrance) => void,
 ): (proof: { userName: string; publicKey: Buffer }) => Promise<SignInResult> {
-  const { keys, logger, metrics } = context
+  const { keys, metrics } = context
   return async ({ userName, publicKey }) => {
-    try {
-      const found = await findEntrance(context, userName, fingerprintOf(publicKey))
-      if ('remark' in found) {
-        metrics.login('refused')
-        return found
-      }
-      metrics.login('accepted')
-      keys.recordUse(found.holder)
-      onEntered(found)
-      return 'accepted'
-    } catch (error) {
-      logger.error({ err: error }, 'an SSH login failed')
-      throw error
+    const found = await findEntrance(context, userName, fingerprintOf(publicKey))
+    if ('remark' in found) {
+      metrics.login('refused')
+      return found
     }
+    metrics.login('accepted')
+    keys.recordUse(found.holder)
+    onEntered(found)
+    return 'accepted'
   }
 }

@@ -89,6 +89,7 @@ export function createSshGateway(
       onKeyRefused: () => metrics.login('refused'),
       onSignedIn,
       onError: (error) => logger.debug({ err: error }, 'an SSH connection failed'),
+      onFault: (error) => logger.error({ err: error }, 'an SSH login failed'),
     })
     sockets.set(socket, client)
   }

@@ -1,6 +1,6 @@
 /** The only SQL for hosts and join tokens. Hosts belong to the instance, so these queries take no tenant. */
 import type { RuntimeName } from '@dock/contract'
-import type { HostFacts, Pressure } from '@dock/host-protocol'
+import { type HostFacts, type Pressure, usualHeadroomMiB } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { areCopiesChecked } from '../lineage/index.ts'
@@ -101,7 +101,7 @@ export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
 }
 
 /** Hosts of earlier releases do not report it. All of them run gVisor, whose sandboxes had this headroom. */
-const headroomOf = ({ sandboxHeadroomMiB = 128 }: HostFacts): number => sandboxHeadroomMiB
+const headroomOf = ({ sandboxHeadroomMiB = usualHeadroomMiB }: HostFacts): number => sandboxHeadroomMiB
 
 /** Saves a new host, or one that enrols again. Returns false if the id is taken and `formerHash` does not prove it. */
 export async function saveHost(

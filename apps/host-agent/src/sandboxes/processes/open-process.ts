@@ -100,14 +100,19 @@ export function resizeProcess(dock: DockState, processId: string, { cols, rows }
   dock.processes.get(processId)?.opened.resize(cols, rows)
 }
 
-/** Hangs up the shells of people: a shell at its prompt ends on a hang-up, but ignores SIGTERM. Does not wait for them. */
-export function hangUpTerminals({ processes, parts, logger }: DockState): void {
-  for (const each of processes.values()) {
-    if (!each?.isTerminal) continue
-    parts.driver
-      .signalProcess(each.sandbox, each.opened.reference, 'HUP', 'attached')
-      .catch((error: unknown) => logger.warn({ err: error }, 'could not hang up a terminal'))
-  }
+/**
+ * Hangs up the shells of people: a shell at its prompt ends on a hang-up, but ignores SIGTERM. Returns when they are told,
+ * and does not wait for their ends.
+ */
+export async function hangUpTerminals({ processes, parts, logger }: DockState): Promise<void> {
+  const shells = [...processes.values()].filter((each) => each?.isTerminal)
+  await Promise.all(
+    shells.map((each) =>
+      parts.driver
+        .signalProcess(each!.sandbox, each!.opened.reference, 'HUP', 'attached')
+        .catch((error: unknown) => logger.warn({ err: error }, 'could not hang up a terminal')),
+    ),
+  )
 }
 
 /** Signals the process group of a process. Does nothing if it has ended or is being started. */
