@@ -43,7 +43,7 @@ export async function readHostFacts(
     maxDocks,
     images: [...images.keys()],
     imageVersions: Object.fromEntries(images),
-    // A control plane of before this fact refuses it, and takes the usual value for all.
+    // An earlier control plane refuses this fact, and takes the usual value for every host.
     ...(driver.memoryHeadroomMiB === usualHeadroomMiB
       ? {}
       : { sandboxHeadroomMiB: driver.memoryHeadroomMiB }),
