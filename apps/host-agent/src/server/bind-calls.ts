@@ -8,7 +8,7 @@ import { asLines, splitHead } from './disk-streams.ts'
 import { parse, readBody, targetReader } from './read-request.ts'
 
 type Routes = typeof routes
-/** The agent's handlers, by the name of the call. One that is missing does not compile. */
+/** The agent's handlers by the name of their call. A missing handler is a type error. */
 export type Handlers = { [Name in keyof Routes]: Handler<Routes[Name]> }
 /** Any handler. The table says what it gets and returns. */
 type AnyHandler = (target: object, ...arrived: unknown[]) => unknown

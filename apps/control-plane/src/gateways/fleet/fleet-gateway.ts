@@ -57,7 +57,7 @@ export function createFleetGateway(
     link,
     dialBacks,
     epoch,
-    // The inventory shows whether the database is a restored one that knows less than the host.
+    // The inventory shows whether the database was restored and knows less than the host.
     untilOrdersMayGo: (hostId) => {
       const report = reports.get(hostId)
       return report && untilReported(hostId, report)

@@ -131,6 +131,16 @@ describe.each([
     expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
   })
 
+  it('stays on the link if it is the shell of a person', async () => {
+    const shell = await open({ pty: { cols: 80, rows: 24 } })
+    shell.stderr.resume()
+    expect(dialled.size).toBe(0)
+    shell.hangUp()
+    const program = await open({ command: 'cat' })
+    expect(dialled.size).toBe(isRefused ? 0 : 1)
+    program.hangUp()
+  })
+
   it('is signalled and resized', async () => {
     const opened = await open({
       command: 'trap "stty size" WINCH; echo ready; while :; do sleep 0.05; done',

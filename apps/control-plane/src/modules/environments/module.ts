@@ -20,7 +20,7 @@ export type PassedToDocks = {
 }
 
 export type EnvironmentsModule = {
-  /** Returns the routes. The one that upgrades Docks needs their context, which is made with what `passed` holds. */
+  /** Returns the routes. `upgradeEnvironment` works on Docks. Their module is made after this one, because it uses `passed`. */
   routes(docks: DockContext): Handlers
   passed: PassedToDocks
   start(): void

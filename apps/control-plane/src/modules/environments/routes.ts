@@ -28,7 +28,7 @@ type Named = { params: { ref: string }; query: { organizationId?: string | undef
 
 const named = ({ params, query }: Named) => ({ ref: params.ref, organizationId: query.organizationId })
 
-/** Returns the routes. The one that upgrades Docks needs their context. */
+/** Returns the routes. `docks` is for `upgradeEnvironment`, which works on Docks. */
 export function environmentRoutes(context: EnvironmentContext, docks: DockContext): Handlers {
   return {
     listEnvironments: ({ caller }) => listEnvironments(context, caller),

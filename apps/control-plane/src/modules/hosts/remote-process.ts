@@ -11,7 +11,7 @@ export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
 
 /**
  * A process in a Dock, with back-pressure in both directions. Its outputs share one connection, so read both (or
- * `resume` the one that you ignore): an output that is not read stops the other one too.
+ * `resume` the one that you ignore): an unread output also stops the other one.
  */
 export type RemoteProcess = {
   readonly id: string
