@@ -209,8 +209,10 @@ if (runsc && rootfs) {
       await driver.destroy(handle)
     })
 
-    test(`commands went by ${exec}`, async () => {
+    test(`commands went by ${exec}, and nothing is left of the probe`, async () => {
       expect((await drivers[0]?.fingerprint())?.detail.exec).toBe(exec)
+      const left = [options.rootDir, options.stateDir].flatMap((each) => readdirSync(each))
+      expect(left.filter((name) => name.includes('probe'))).toEqual([])
     })
   }
 

@@ -8,6 +8,7 @@ import { type Logger, rotateLogs } from '@dock/foundation'
 import type { AllCapabilities, OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { BackgroundBoots } from './cgroup/background-boots.ts'
 import { readCgroupMounts, requireCgroups, SandboxCgroup } from './cgroup/sandbox-cgroup.ts'
+import { bootProbeSandbox } from './exec/boot-probe-sandbox.ts'
 import { chooseTransport } from './exec/choose-transport.ts'
 import { endTree } from './exec/end-tree.ts'
 import { renameSandbox } from './exec/rename-sandbox.ts'
@@ -25,7 +26,7 @@ import { signalProcess } from './process/signal-process.ts'
 import { fingerprintRunsc } from './runsc/fingerprint-runsc.ts'
 import { createRunsc } from './runsc/runsc.ts'
 import { parseSandboxId, sandboxId } from './runsc/sandbox-id.ts'
-import { isOutdated, programIdentity, runscOf } from './runsc/sandbox-program.ts'
+import { identityOf, isOutdated, programIdentity, runscOf } from './runsc/sandbox-program.ts'
 import { readSandboxState } from './runsc/sandbox-state.ts'
 import { bootSandbox } from './sandbox/boot-sandbox.ts'
 import { LiveSandbox } from './sandbox/live-sandbox.ts'
@@ -97,13 +98,16 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   /** The runsc that the sandbox runs on, which may be an earlier release. */
   const runscFor = (id: string) => runscOf(runsc, folderOf(id), sandboxes.get(id)?.process?.pid)
   const byCommand = createRunscTransport(runscFor, stateDir)
-  const transport =
+  const bySocket = createSentryTransport(sentryOf)
+  const chosen =
     options.controlSocket === false
-      ? byCommand
+      ? undefined
       : createTransportPerProgram(
-          (id) => sandboxes.get(id)?.program ?? '',
-          () => chooseTransport(createSentryTransport(sentryOf), byCommand, logger),
+          (id) => ({ identity: sandboxes.get(id)?.program ?? '', runsc: runscFor(id) }),
+          (program) =>
+            chooseTransport(bySocket, byCommand, () => bootProbeSandbox(program, mounts, stateDir), logger),
         )
+  const transport = chosen ?? byCommand
 
   const remove = async (id: string): Promise<void> => {
     const sandbox = sandboxes.get(id)
@@ -160,6 +164,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
         }
       }
       const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
+      void chosen?.prepare({ identity: identityOf(runsc.path), runsc })
       const detail = { platform: 'systrap', exec: transport.name, netCoreHidden: String(netCoreHidden) }
       return { driver: 'gvisor', version, detail }
     },

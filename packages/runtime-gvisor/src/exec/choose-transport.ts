@@ -1,14 +1,31 @@
 /**
- * The control socket is a private interface of gVisor. Before the first command, a probe therefore runs in its sandbox
- * through both transports. If the outcomes match, every command uses the socket. If they differ, commands of that
- * sandbox use `runsc exec`. Once a second sandbox differs, all commands use `runsc exec` for the life of this driver.
+ * The control socket is a private interface of gVisor. Before the first command of a program, a probe therefore runs
+ * through both transports in a sandbox of the driver's own. If the outcomes match, every command uses the socket, else
+ * `runsc exec`.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import type { ExecTransport } from './exec-transport.ts'
 import { type RunResult, runToEnd } from './run-to-end.ts'
 
+/** A sandbox that no tenant can reach, with both transports into it. */
+export type ProbeSandbox = {
+  id: string
+  preferred: ExecTransport
+  proven: ExecTransport
+  close(): Promise<void>
+}
+
+export type ChosenTransport = ExecTransport & {
+  /** Runs the probe if it has not run yet. Never rejects. */
+  choose(): Promise<ExecTransport>
+}
+
 const probeMs = 10_000
+/** Sandboxes in which the preferred transport must misbehave before it is given up: one may just be slow. */
+const differingMax = 2
+/** Time before a probe that said nothing is repeated. */
+const retryMs = 60_000
 const word = 'a "b" \\c $d é'
 const script = `
 printf '%s|' "$0" "$#" "$@" "$PWD" "$PROBE_WORD" "$UID" "\${GROUPS[0]}"
@@ -21,7 +38,10 @@ const probe = async (transport: ExecTransport, sandboxId: string): Promise<RunRe
   const command = {
     argv: ['/bin/bash', '-c', script, 'probe', word],
     env: { PATH: '/usr/bin:/bin', PROBE_WORD: word },
-    ...{ cwd: '/tmp', uid: 1000, gid: 1000, alsoBounding: ['SYSLOG' as const] },
+    cwd: '/tmp',
+    uid: 1000,
+    gid: 1000,
+    alsoBounding: ['SYSLOG' as const],
   }
   const wanted = { input: `${word}\n`, outputLimitBytes: 16_384 }
   const late = new AbortController()
@@ -32,45 +52,71 @@ const probe = async (transport: ExecTransport, sandboxId: string): Promise<RunRe
 const outcome = ({ exitCode, stdout, stderr }: RunResult): string =>
   JSON.stringify([exitCode, stdout.toString('base64'), stderr.toString('base64')])
 
-/** Returns a transport that uses `preferred` if it behaves like `proven`. The probe runs before the first command. */
+/** Returns both outcomes. Throws if the probe fails even through the proven transport: it then says nothing. */
+const compare = async (
+  boot: () => Promise<ProbeSandbox>,
+  logger: Logger,
+): Promise<{ found: string; wanted: string }> => {
+  const sandbox = await boot()
+  try {
+    const [one, other] = await Promise.allSettled([
+      probe(sandbox.preferred, sandbox.id),
+      probe(sandbox.proven, sandbox.id),
+    ])
+    if (other.status === 'rejected') throw other.reason
+    if (other.value.exitCode !== 7) throw new Error(`the probe ended with ${outcome(other.value)}`)
+    const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
+    return { found, wanted: outcome(other.value) }
+  } finally {
+    await sandbox
+      .close()
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not remove the sandbox of the probe'))
+  }
+}
+
+/** Returns a transport that uses `preferred` if it behaves like `proven` in the sandboxes that `boot` starts. */
 export function chooseTransport(
   preferred: ExecTransport,
   proven: ExecTransport,
+  boot: () => Promise<ProbeSandbox>,
   logger: Logger,
-): ExecTransport {
+): ChosenTransport {
   let chosen: ExecTransport | undefined
   let choosing: Promise<ExecTransport> | undefined
-  /**
-   * The first sandbox that differed. One is not enough to decide: it may be slow, or its tenant may have replaced bash.
-   */
-  let differing: string | undefined
+  let retryAt = Number.NEGATIVE_INFINITY
 
-  const choose = async (sandboxId: string): Promise<ExecTransport> => {
-    const [one, other] = await Promise.allSettled([probe(preferred, sandboxId), probe(proven, sandboxId)])
-    if (other.status === 'rejected' || other.value.exitCode !== 7) {
-      // The probe fails even through the proven transport, so it says nothing about the preferred one.
+  const decide = async (): Promise<ExecTransport> => {
+    for (let differing = 1; ; differing++) {
+      const { found, wanted } = await compare(boot, logger)
+      if (found === wanted) return preferred
+      logger.warn({ found, wanted }, `commands through ${preferred.name} misbehave`)
+      if (differing < differingMax) continue
+      logger.warn(`all commands now use ${proven.name}, 20 ms slower`)
       return proven
     }
-    if (one.status === 'fulfilled' && outcome(one.value) === outcome(other.value)) {
-      chosen = preferred
-      return preferred
-    }
-    if (differing === undefined) differing = sandboxId
-    else chosen = proven
-    const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
-    logger.warn(
-      { transport: proven.name, sandbox: sandboxId, found, wanted: outcome(other.value) },
-      `commands through ${preferred.name} misbehave: ${chosen ? 'all commands' : 'those of this sandbox'} now use ${proven.name}, 20 ms slower`,
-    )
-    return proven
   }
 
-  const transportFor = async (sandboxId: string): Promise<ExecTransport> => {
+  const choose = async (): Promise<ExecTransport> => {
     if (chosen) return chosen
-    if (sandboxId === differing) return proven
-    choosing ??= choose(sandboxId).finally(() => {
-      choosing = undefined
-    })
+    if (performance.now() < retryAt) return proven
+    choosing ??= decide()
+      .then(
+        (decided) => {
+          chosen = decided
+          return decided
+        },
+        (error: unknown) => {
+          retryAt = performance.now() + retryMs
+          logger.warn(
+            { err: error },
+            `no probe of ${preferred.name}: commands use ${proven.name} for a minute`,
+          )
+          return proven
+        },
+      )
+      .finally(() => {
+        choosing = undefined
+      })
     return choosing
   }
 
@@ -78,7 +124,8 @@ export function chooseTransport(
     get name() {
       return (chosen ?? preferred).name
     },
+    choose,
     start: async (sandboxId, command, streams) =>
-      (await transportFor(sandboxId)).start(sandboxId, command, streams),
+      (chosen ?? (await choose())).start(sandboxId, command, streams),
   }
 }

@@ -11,17 +11,24 @@ export type Runsc = {
   run(args: readonly string[], timeoutMs?: number): Promise<CommandResult>
   /** Returns the same configuration with the program at another path. */
   at(path: string): Runsc
+  /** Returns the same configuration for sandboxes without a network. */
+  offline(): Runsc
 }
 
 /** Bounds the output of runsc, because a hostile sentry may make it print without end. */
 const outputBytesMax = 8 * 2 ** 20
 
 /** `rootDir` is the folder for runsc's state, `panicLog` the file for panic messages of sentries. */
-export function createRunsc(path: string, rootDir: string, panicLog: string): Runsc {
+export function createRunsc(
+  path: string,
+  rootDir: string,
+  panicLog: string,
+  network: 'sandbox' | 'none' = 'sandbox',
+): Runsc {
   const flags = [
     `--root=${rootDir}`,
     '--platform=systrap',
-    '--network=sandbox',
+    `--network=${network}`,
     // Writes must go to the Dock's disk, not to memory.
     '--overlay2=none',
     `--panic-log=${panicLog}`,
@@ -32,6 +39,7 @@ export function createRunsc(path: string, rootDir: string, panicLog: string): Ru
     rootDir,
     args,
     run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs, outputBytesMax }),
-    at: (other) => createRunsc(other, rootDir, panicLog),
+    at: (other) => createRunsc(other, rootDir, panicLog, network),
+    offline: () => createRunsc(path, rootDir, panicLog, 'none'),
   }
 }

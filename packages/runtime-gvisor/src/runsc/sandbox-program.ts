@@ -10,7 +10,8 @@ import type { Runsc } from './runsc.ts'
 
 const fileName = 'runsc'
 
-const identityOf = (path: string): string => {
+/** Returns the identity of the program at this path, which differs after an upgrade. */
+export function identityOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true })
   return `${dev}:${ino}`
 }

@@ -1,6 +1,5 @@
 /** Starts a sandbox: creates its folder and configuration, and runs `runsc run` until process 1 is ready. */
 import { mkdir, writeFile } from 'node:fs/promises'
-import type { SandboxSpec } from '@dock/runtime'
 import { type CgroupMount, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts'
 import { bootCpus } from '../cgroup/shown-cpus.ts'
 import type { Runsc } from '../runsc/runsc.ts'
@@ -8,7 +7,7 @@ import { recordProgram } from '../runsc/sandbox-program.ts'
 import { readSandboxState } from '../runsc/sandbox-state.ts'
 import { type HostProcess, hostProcess } from '../system/host-process.ts'
 import { firstProcess } from './first-process.ts'
-import { ociConfig } from './oci-config.ts'
+import { type BootSpec, ociConfig } from './oci-config.ts'
 import { runDetached } from './run-detached.ts'
 
 /** `oom_score_adj` of the sandbox. Processes inside have 800, so the kernel kills them first. */
@@ -18,7 +17,7 @@ const sandboxScore = '500'
 export async function bootSandbox(
   runsc: Runsc,
   mounts: readonly CgroupMount[],
-  spec: SandboxSpec,
+  spec: BootSpec,
   id: string,
   folder: string,
 ): Promise<HostProcess> {

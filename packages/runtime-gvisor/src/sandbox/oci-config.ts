@@ -27,20 +27,27 @@ const tmpfs = (destination: string, ...options: string[]) => ({
   options: ['nosuid', 'nodev', ...options],
 })
 
-const rootOf = ({ disk }: SandboxSpec): string => {
+/** What a boot needs to know. Without `netnsPath` the sandbox gets a network namespace without any device. */
+export type BootSpec = Omit<SandboxSpec, 'dockId' | 'generation' | 'netnsPath' | 'nameserver'> & {
+  netnsPath?: string
+  /** Mounts the disk read-only. */
+  isReadOnly?: boolean
+}
+
+const rootOf = ({ disk, isReadOnly = false }: BootSpec): object => {
   if (!('mount' in disk)) throw new Error('gVisor takes a mounted disk')
-  return disk.mount
+  return { path: disk.mount, readonly: isReadOnly }
 }
 
 /** The setgid bit gives new files the folder's group. */
-const inMemory = ({ inMemory }: SandboxSpec) =>
+const inMemory = ({ inMemory }: BootSpec) =>
   inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
 
 /**
  * Returns the configuration for a boot. `id` is the sandbox's id, `init` the command of process 1, `cpus` the list of
  * processors that it boots on; undefined means all.
  */
-export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[], cpus?: string): object {
+export function ociConfig(spec: BootSpec, id: string, init: readonly string[], cpus?: string): object {
   return {
     ociVersion: '1.0.2',
     process: {
@@ -58,7 +65,7 @@ export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]
         { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
       ],
     },
-    root: { path: rootOf(spec), readonly: false },
+    root: rootOf(spec),
     hostname: spec.hostname,
     mounts: [
       { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
@@ -88,7 +95,7 @@ export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]
         { type: 'mount' },
         { type: 'uts' },
         { type: 'ipc' },
-        { type: 'network', path: spec.netnsPath },
+        { type: 'network', ...(spec.netnsPath === undefined ? {} : { path: spec.netnsPath }) },
       ],
     },
   }

@@ -36,6 +36,7 @@ const runscKilled = (kills: number): Runsc => {
       return { code: 0, stdout: '', stderr: '' }
     },
     at: () => runsc,
+    offline: () => runsc,
   }
   return runsc
 }
