@@ -9,17 +9,17 @@ let server: TestControlPlane
 let provider: OauthServer
 let browser: Awaited<ReturnType<typeof openChromium>>
 /** Providers lead back to the public address, which must be known before the control plane starts. */
-let door: Server
+let listener: Server
 let address: string
 beforeAll(async () => {
   let port = 0
-  door = createServer((socket) => {
+  listener = createServer((socket) => {
     const inner = connect(port, '127.0.0.1')
     socket.pipe(inner).pipe(socket)
     for (const each of [socket, inner]) each.on('error', () => socket.destroy())
   }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => door.once('listening', resolve))
-  address = `http://127.0.0.1:${(door.address() as { port: number }).port}`
+  await new Promise((resolve) => listener.once('listening', resolve))
+  address = `http://127.0.0.1:${(listener.address() as { port: number }).port}`
   provider = await startOauthServer()
   const credentials = (name: string) => ({
     [`${name}_URL`]: provider.url,
@@ -41,7 +41,7 @@ afterAll(async () => {
   await browser?.close()
   await server.stop()
   await provider.close()
-  door.close()
+  listener.close()
 })
 
 const post = async <Data>(path: string, body: object): Promise<Data> =>

@@ -62,8 +62,8 @@ const unknownUpgrade = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-L
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
 
 /** Names of what is not a request of the API, in the log. The address of a port and a ticket are secret. */
-const describePort = () => ({ door: 'port' })
-const describeUpgrade = () => ({ door: 'upgrade' })
+const describePort = () => ({ gateway: 'port' })
+const describeUpgrade = () => ({ gateway: 'upgrade' })
 
 const protocolOf = (request: IncomingMessage): string => request.headers.upgrade?.toLowerCase() ?? ''
 

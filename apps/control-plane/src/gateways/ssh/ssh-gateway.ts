@@ -35,7 +35,7 @@ const missedKeepalivesMax = 3
 const softwareVersion = 'OpenSSH_9.9 Dock'
 
 /** Names the connections in the log. */
-const describe = () => ({ door: 'ssh' })
+const describe = () => ({ gateway: 'ssh' })
 
 export function createSshGateway(
   options: SshContext & {

@@ -1,6 +1,6 @@
 /**
- * The policy of the git gateway (the git door): which repositories a Dock may read or write, and which branches it may
- * push to. The gateway does not know Environments or Runs. Its caller derives the policy from them.
+ * The policy of the git door: which repositories a Dock may read or write, and which branches it may
+ * push to. The git door does not know Environments or Runs. Its caller derives the policy from them.
  */
 import type { GitProvider } from '@dock/contract'
 

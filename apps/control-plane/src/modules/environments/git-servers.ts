@@ -11,7 +11,7 @@ export function cloneUrl(servers: GitServers, { provider, fullName }: Named): st
   return `${servers[provider]}/${fullName}.git`
 }
 
-/** Returns the path of the repository on the Dock's local git proxy (the git door). */
+/** Returns the path of the repository at the Dock's git door. */
 export function doorPathOf({ provider, fullName }: Named): string {
   return `${provider}/${fullName}.git`
 }

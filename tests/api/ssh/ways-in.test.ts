@@ -1,4 +1,4 @@
-/** Who may open which door over SSH: each way to use a Dock, with the key of each kind of person. */
+/** Who may use a Dock in which way over SSH, with the key of each kind of person. */
 import { once } from 'node:events'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -98,9 +98,9 @@ const throughSocket = async (role: Role, dock: string): Promise<string> => {
   }
 }
 
-/** Returns something that is not empty if the door opened. */
-type Door = (role: Role, dock: string) => Promise<string>
-const doors: Record<string, Door> = {
+/** Returns something that is not empty if the way is open. */
+type WayIn = (role: Role, dock: string) => Promise<string>
+const waysIn: Record<string, WayIn> = {
   exec: async (...at) => (await ssh(...at, [], ['echo opened'])).stdout,
   shell: async (...at) => ((await ssh(...at, ['-tt'], [], 'exit 7\n')).code === 7 ? 'opened' : ''),
   'shell without a terminal': async (...at) => (await ssh(...at, ['-T'], [], 'echo opened\n')).stdout,
@@ -122,12 +122,12 @@ const doors: Record<string, Door> = {
   'a Unix socket': throughSocket,
 }
 
-describe.each(Object.keys(doors))('%s', (name) => {
+describe.each(Object.keys(waysIn))('%s', (name) => {
   it.each(['open', 'gated'] as const)(
     'of the Dock %s opens for those who may run commands there',
     async (kind) => {
       const opened = await Promise.all(
-        roles.map(async (role) => [role, (await doors[name]!(role, docks[kind])).trim() !== ''] as const),
+        roles.map(async (role) => [role, (await waysIn[name]!(role, docks[kind])).trim() !== ''] as const),
       )
       expect(Object.fromEntries(opened)).toEqual(
         Object.fromEntries(roles.map((role) => [role, mayEnter[kind].has(role)])),
@@ -136,7 +136,7 @@ describe.each(Object.keys(doors))('%s', (name) => {
   )
 })
 
-it('nothing but a key opens a door', async () => {
+it('nothing but a key opens a way in', async () => {
   const noKey = [
     '-o',
     'PubkeyAuthentication=no',
