@@ -36,6 +36,12 @@ test('sends method, path, key, headers and body, and returns the data', async ()
   expect(seen.headers).toMatchObject({ authorization: 'Bearer dock_example', 'idempotency-key': 'k' })
 })
 
+test('makes no idempotency key if it never repeats a request', async () => {
+  answer = success({ exitCode: 0 })
+  await client.call('execInDock', { params: { id }, body: { command: 'true' } })
+  expect(seen.headers).not.toHaveProperty('idempotency-key')
+})
+
 test('takes a folder below the work folder for commands and processes', async () => {
   answer = success({ id })
   const dock = new Dock(client, { id } as DockInfo)

@@ -105,7 +105,8 @@ export function createClient(options: ClientOptions = {}): Client {
     if (apiKey !== undefined && !headers.has('authorization'))
       headers.set('authorization', `Bearer ${apiKey}`)
     const takesKey = flags.includes('i')
-    const isOwnKey = takesKey && !headers.has('idempotency-key')
+    // Without retries no request is repeated, and the service need not remember its result.
+    const isOwnKey = takesKey && retries > 0 && !headers.has('idempotency-key')
     if (isOwnKey) headers.set('idempotency-key', crypto.randomUUID())
     const isRaw = flags.includes('b')
     if (given.body !== undefined && !headers.has('content-type'))

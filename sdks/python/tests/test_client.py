@@ -96,6 +96,13 @@ def test_repeats_a_create_with_the_same_key(service: LocalService) -> None:
     assert len(service.requests) == 3 and len(keys) == 1
 
 
+def test_makes_no_key_if_it_never_repeats_a_request(service: LocalService) -> None:
+    service.respond_in_turn(success({"exitCode": 0}))
+    with Client(service.url, "k", retries=0) as client:
+        client.exec_in_dock(ID, {"command": "true"})
+    assert "idempotency-key" not in service.requests[0].headers
+
+
 def test_waits_for_a_request_with_its_key_that_still_runs(service: LocalService) -> None:
     busy = [failure(409, "idempotency_in_progress")] * 4
     service.respond_in_turn(*busy, success({"id": ID}))

@@ -136,7 +136,8 @@ class AsyncClientCore:
         headers.setdefault("accept-encoding", "identity")
         if self._api_key is not None:
             headers.setdefault("authorization", f"Bearer {self._api_key}")
-        if call.takes_key:
+        # Without retries no request is repeated, and the service need not remember its result.
+        if call.takes_key and self._retries > 0:
             headers.setdefault("idempotency-key", str(uuid.uuid4()))
         if body is not None:
             headers.setdefault("content-type", "application/octet-stream")
