@@ -86,6 +86,9 @@ it('secrets are never written in plain text', { timeout: 180_000 }, async () => 
   const { apiKey } = await call<{ apiKey: string }>('POST', '/v1/device/token', { deviceCode })
 
   const { db } = server.database
+  // The outcome of the command is saved after its answer.
+  const kept = sql`select id from exec_keys where outcome_sealed is not null`
+  await expect.poll(async () => (await kept.execute(db)).rows).toHaveLength(1)
   await sql`checkpoint`.execute(db)
   const shown = await sql<{ data_directory: string }>`show data_directory`.execute(db)
   const folders = [dirname(shown.rows[0]!.data_directory), server.config.controlDir]

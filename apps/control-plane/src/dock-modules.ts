@@ -256,7 +256,7 @@ export function createDockModules(options: {
       runner.stop()
       await waitAtMost(clock, drainMs, Promise.all([runner.settled(), lineage.settled()]))
       fleet.close()
-      await docks.saveUsage()
+      await docks.saveRest()
     },
   }
 }

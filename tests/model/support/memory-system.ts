@@ -96,8 +96,12 @@ export async function newSystem(db: Database): Promise<MemorySystem> {
   return system
 }
 
-/** Replaces the current process with a new one, which has nothing of its memory. */
-export function replaceProcess(system: MemorySystem): void {
+/**
+ * Replaces the current process with a new one, which has nothing of its memory. Outcomes of commands are saved before, as
+ * they are 100 ms after each command.
+ */
+export async function replaceProcess(system: MemorySystem): Promise<void> {
+  await system.modules.context.keyedExecs.saveAll()
   system.modules = system.world.another()
 }
 

@@ -70,7 +70,7 @@ const restart = (): Command<MemorySystem> =>
   command<MemorySystem>({
     name: 'another process takes over',
     run: async (model, system) => {
-      replaceProcess(system)
+      await replaceProcess(system)
       model.processAt = model.now
       for (const dock of model.docks) dock.used = false
     },
@@ -106,7 +106,7 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<Memor
           : resumeDock(context, system.caller, dock.id, {})
       const ended = Promise.allSettled([answer])
       await expect.poll(calls, { timeout: 20_000 }).toBe(before + 1)
-      replaceProcess(system)
+      await replaceProcess(system)
       await system.modules.runner.sweep()
       expect(calls()).toBe(before + 1)
       model.now += 16

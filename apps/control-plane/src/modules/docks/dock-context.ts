@@ -6,13 +6,14 @@ import type { Cause, OperationRow, OperationRunner, VersionedData } from '../../
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type { ExecOutcome, HostGateway, PlacementPolicy, StartFailures, WarmPools } from '../hosts/index.ts'
+import type { HostGateway, PlacementPolicy, StartFailures, WarmPools } from '../hosts/index.ts'
 import type { Limits, Quota } from '../limits/index.ts'
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './core/dock.ts'
 import { findVisibleDock } from './core/dock-store.ts'
 import type { TemplateSource } from './core/kept-snapshot.ts'
 import type { TtlClock } from './core/ttl-clock.ts'
+import type { KeyedExecs } from './exec/keyed-execs.ts'
 import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
@@ -41,8 +42,8 @@ export type DockContext = {
   /** Timer that stops Docks when their ttl runs out. Call `note` whenever a Dock's stop time is set. */
   ttl: Pick<TtlClock, 'note'>
   sealer: Sealer
-  /** Commands with an idempotency key that run in this process now. The map's key is `<dock id> <key>`. */
-  keyedExecs: Map<string, Promise<ExecOutcome>>
+  /** Commands with an idempotency key of this process, named `<dock id> <key>`. */
+  keyedExecs: KeyedExecs
   /** Upper limit for the timeout of one command, in seconds. */
   execTimeoutSecondsMax: number
   /** HMAC key of the fingerprints by which repeated creates are compared. */

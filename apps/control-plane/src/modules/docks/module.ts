@@ -19,6 +19,7 @@ import { createUpgradeSaga } from './environment/upgrade-saga.ts'
 import { createSecretsOf, type SecretsOf } from './environment/variables/dock-secrets.ts'
 import type { PrepareApply } from './environment/variables/prepare-apply.ts'
 import { deleteExpiredOutcomes } from './exec/exec-once.ts'
+import { KeyedExecs } from './exec/keyed-execs.ts'
 import { createFastMachines, type FastMachines, removeMachines } from './machines/fast-machines.ts'
 import { pruneMachines } from './machines/machine-store.ts'
 import { createDockReactions } from './recovery/reactions.ts'
@@ -48,8 +49,8 @@ export type DocksModule = {
   removeRecords(organizationId: string): Promise<number>
   start(): void
   stop(): void
-  /** Saves the usage that is still in memory. Call it last. */
-  saveUsage(): Promise<void>
+  /** Saves outcomes of commands and usage that are still in memory. Call it last. */
+  saveRest(): Promise<void>
 }
 
 /** What the sagas use besides the context. */
@@ -79,7 +80,7 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   })
   const usage = createDockUsage({ db, clock })
   const activity = createDockActivity({ db, clock, logger })
-  const context: DockContext = { ...given, ttl, usage, activity, keyedExecs: new Map() }
+  const context: DockContext = { ...given, ttl, usage, activity, keyedExecs: new KeyedExecs(clock) }
   const machines = registerSagas(context, {
     gateway: needs.gateway,
     owner,
@@ -131,12 +132,14 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
     stop: () => {
       for (const each of background) each.stop()
     },
-    saveUsage: () =>
-      usage
+    saveRest: async () => {
+      await context.keyedExecs.saveAll()
+      await usage
         .flush()
         .catch((error: unknown) =>
           logger.warn({ err: error }, 'could not save usage; the last minute of usage is lost'),
-        ),
+        )
+    },
   }
 }
 

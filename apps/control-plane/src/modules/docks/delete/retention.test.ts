@@ -36,6 +36,8 @@ const exec = (id: string) =>
       { key: 'key' },
     ),
   )
+/** Saves the outcomes that wait for their time. */
+const save = (): Promise<void> => world.modules.context.keyedExecs.saveAll()
 const keptOf = async (id: string) =>
   (
     await sql`select d.env_sealed as env, d.setup_error as setup, k.outcome_sealed as outcome
@@ -75,6 +77,7 @@ it.each([false, true])('keeps no variables or output of a stopped Dock (forced: 
   await world.modules.runner.sweep()
   await world.modules.runner.settled()
   expect(await exec(dock.id)).toBe('succeeded')
+  await save()
   await turnOn()
   await stop(dock.id, force)
   expect(await keptOf(dock.id)).toEqual({ env: null, setup: null, outcome: null })
@@ -96,6 +99,7 @@ it('keeps no outcome of a command that ended after its Dock was stopped', async 
   await stop(dock.id)
   resolve()
   expect(await running).toBe('succeeded')
+  await save()
   expect(await exec(dock.id)).toBe('exec_result_expired')
 })
 

@@ -1,7 +1,7 @@
 /**
  * Runs a command with an idempotency key at most once. Its row is saved before the command is sent, so this holds even if
- * the process crashes. A short outcome is kept (sealed) for a day and returned to repeated requests. Without a kept
- * outcome, a repeated request gets `exec_result_expired`.
+ * the process crashes. A short outcome is kept (sealed) for a day and returned to repeated requests. It is saved shortly
+ * after the answer. Without a kept outcome, a repeated request gets `exec_result_expired`.
  */
 import { byteLength, isReadyDockState, limits, ServiceError } from '@dock/contract'
 import { type ExecOutcome, NotBegun } from '../../hosts/index.ts'
@@ -17,6 +17,7 @@ import {
   freeExecKey,
   keepOutcome,
 } from './exec-key-store.ts'
+import type { Ended } from './keyed-execs.ts'
 import { type ExecBody, requireReady, runCommand } from './run-command.ts'
 
 /**
@@ -29,16 +30,10 @@ export function execOnce(
   body: ExecBody,
   { key, cancelled }: { key: string; cancelled: AbortSignal | undefined },
 ): Promise<ExecOutcome> {
-  const { keyedExecs } = context
-  const name = `${dock.id} ${key}`
-  const underWay = keyedExecs.get(name)
-  if (underWay) return underWay
   const { id: dockId, organizationId } = dock
-  const running = claimAndRun(context, dock, body, { dockId, organizationId, key }, cancelled).finally(() =>
-    keyedExecs.delete(name),
+  return context.keyedExecs.run(`${dockId} ${key}`, () =>
+    claimAndRun(context, dock, body, { dockId, organizationId, key }, cancelled),
   )
-  keyedExecs.set(name, running)
-  return running
 }
 
 /** Returns the outcome of the earlier command with this key. Throws `otherwise` if there was none. */
@@ -48,7 +43,7 @@ export async function replayExec(
   key: string,
   otherwise: ServiceError,
 ): Promise<ExecOutcome> {
-  const underWay = context.keyedExecs.get(`${dockId} ${key}`)
+  const underWay = context.keyedExecs.find(`${dockId} ${key}`)
   if (underWay) return underWay
   const place = { dockId, organizationId, key }
   const earlier = await findExecKey(context.db, place)
@@ -62,12 +57,12 @@ const claimAndRun = async (
   body: ExecBody,
   key: ExecKey,
   cancelled: AbortSignal | undefined,
-): Promise<ExecOutcome> => {
+): Promise<Ended> => {
   const { db, clock } = context
   const id = isReadyDockState(dock.state) ? await claimExecKey(db, key, clock.now()) : null
   if (id !== null) return runFirst(context, dock, body, { key, id }, cancelled)
   const earlier = await findExecKey(db, key)
-  if (earlier) return replay(context, key, earlier)
+  if (earlier) return { outcome: await replay(context, key, earlier), save: null }
   requireReady(dock)
   // A command that was refused has released the key in the meantime.
   return claimAndRun(context, dock, body, key, cancelled)
@@ -79,11 +74,10 @@ const runFirst = async (
   body: ExecBody,
   { key, id }: { key: ExecKey; id: string },
   cancelled: AbortSignal | undefined,
-): Promise<ExecOutcome> => {
+): Promise<Ended> => {
   try {
     const outcome = await runCommand(context, dock, body, cancelled)
-    if (isShort(outcome)) await keep(context, key, id, outcome)
-    return outcome
+    return { outcome, save: isShort(outcome) ? () => keep(context, key, id, outcome) : null }
   } catch (error) {
     if (error instanceof NotBegun) await freeExecKey(context.db, key, id)
     throw error

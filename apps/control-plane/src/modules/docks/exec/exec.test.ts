@@ -2,7 +2,7 @@ import { limits } from '@dock/contract'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createDock, execInDock, stopDock } from '../index.ts'
 import { deleteExpiredOutcomes } from './exec-once.ts'
 
@@ -25,6 +25,8 @@ const ran = (): string[] =>
   world.host.calls
     .filter((call) => call.method === 'exec')
     .map((call) => (call.body as { command: string }).command)
+/** Saves the outcomes that wait for their time, as a shutdown does. */
+const save = (): Promise<void> => world.modules.context.keyedExecs.saveAll()
 const fail = (...failures: Parameters<typeof world.host.failures.set>[1]) =>
   world.host.failures.set('exec', failures)
 
@@ -60,6 +62,7 @@ it('allows 120 commands per minute and Dock, for all callers together', async ()
 
 it('returns the first outcome to a repeated request, whatever its body, even after a restart and a stop', async () => {
   const first = await exec('first', 'k')
+  await save()
   expect(await exec('second', 'k', world.another())).toEqual(first)
   expect(await outcomeOf(exec('sleep', 'slow'))).toBe('exec_timeout')
   expect(await outcomeOf(exec('sleep', 'slow'))).toBe('exec_timeout')
@@ -69,9 +72,38 @@ it('returns the first outcome to a repeated request, whatever its body, even aft
   expect(ran()).toEqual(['first', 'sleep'])
 })
 
+it('saves an outcome after the answer, and repeated requests get it meanwhile', async () => {
+  const first = await exec('first', 'k')
+  expect(await keptKeys()).toEqual([])
+  expect(await exec('second', 'k')).toEqual(first)
+  world.clock.advance(99)
+  expect(await keptKeys()).toEqual([])
+  world.clock.advance(1)
+  await expect.poll(keptKeys).toEqual(['k'])
+  await save()
+  expect(await exec('third', 'k')).toEqual(first)
+  expect(ran()).toEqual(['first'])
+})
+
+it('an outcome that a dead process did not save is lost, and the command never runs again', async () => {
+  await exec('first', 'k')
+  const next = world.another()
+  expect(await outcomeOf(exec('second', 'k', next))).toBe('exec_result_expired')
+  expect(ran()).toEqual(['first'])
+})
+
+it('a save that fails loses the outcome alone, and its process forgets it', async () => {
+  await exec('first', 'k')
+  vi.spyOn(world.modules.context.sealer, 'seal').mockRejectedValueOnce(new Error('no key'))
+  await save()
+  expect(await outcomeOf(exec('second', 'k'))).toBe('exec_result_expired')
+  expect(ran()).toEqual(['first'])
+})
+
 it('keeps sealed outcomes for a day, and the key forever', async () => {
   world.host.output = { stdout: 'canary', stderr: '' }
   await exec('canary', 'k')
+  await save()
   const rows = await sql<{ row: string }>`select exec_keys::text as row from exec_keys
     where dock_id = ${dockId}`.execute(world.db)
   expect(rows.rows[0]?.row).not.toContain('canary')
@@ -88,6 +120,7 @@ it.each(['stdout', 'stderr'] as const)('keeps outcomes with at most 64 KiB of %s
   const output = { stdout: '', stderr: '' }
   world.host.output = { ...output, [stream]: 'é'.repeat(limits.exec.keptBytesMax / 2) }
   const first = await exec('fits', 'fits')
+  await save()
   expect(await exec('fits', 'fits')).toEqual(first)
   world.host.output = { ...output, [stream]: `${'é'.repeat(limits.exec.keptBytesMax / 2)}x` }
   expect(await outcomeOf(exec('long', 'long'))).toBe('succeeded')
@@ -140,6 +173,7 @@ it('keeps the newest outcomes of a Dock within its budget of sealed bytes', asyn
   const keys = Array.from({ length: 12 }, (_, index) => `key-${String(index).padStart(2, '0')}`)
   for (const key of keys) {
     await exec('x', key)
+    await save()
     world.clock.advance(1)
   }
   const kept = await keptKeys()
@@ -166,6 +200,7 @@ it('drops the oldest outcomes of an organization above its budget, across all Do
   world.clock.advance(1000)
   dockId = (await world.create()).id
   await exec('x', 'new')
+  await save()
   const kept = await keptKeys()
   expect(kept).toHaveLength(32)
   expect(kept).not.toContain('old-10')
@@ -180,6 +215,7 @@ it('limits the number of kept outcomes of a Dock, however short they are', async
   await sql`update exec_keys set outcome_sealed = 'x' where dock_id = ${dockId}`.execute(world.db)
   world.clock.advance(10_000)
   await exec('x', 'new')
+  await save()
   const kept = await keptKeys()
   expect(kept).toHaveLength(limits.exec.keptPerDockMax)
   expect(kept[0]).toBe('old-2')
