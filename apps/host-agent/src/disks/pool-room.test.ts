@@ -1,6 +1,6 @@
 /** On a real btrfs pool in a loop file. Needs root and a kernel with btrfs. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtemp, open, rm, statfs } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -33,6 +33,19 @@ it('counts data that was just written, before btrfs has committed it', async () 
   } finally {
     await file.close()
   }
+})
+
+it('opens the files of the kernel once, and again after the pool was mounted again', async () => {
+  const opened = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+  const room = createPoolRoom(poolDir, reserveBytes)
+  const { freeBytes } = room()
+  const before = await opened()
+  for (let look = 0; look < 100; look++) room()
+  expect(await opened()).toBe(before)
+  run('umount', poolDir)
+  await preparePool(host, { sizeBytes: 2 ** 30 })
+  for (let look = 0; look < 100; look++) expect(Math.abs(room().freeBytes - freeBytes)).toBeLessThan(mebibyte)
+  expect(await opened()).toBe(before)
 })
 
 it('has no room if metadata has none, however much is free for data', async () => {

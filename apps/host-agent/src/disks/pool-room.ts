@@ -2,7 +2,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PoolRoom } from './pool.ts'
-import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
+import { type OpenPoolAllotment, openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
 import { poolFile } from './prepare-pool.ts'
 import { isReadOnly } from './read-only-pool.ts'
 
@@ -25,7 +25,17 @@ const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number
  * Dock was frozen.
  */
 export function createPoolRoom(poolDir: string, givenReserve?: number): () => PoolRoom {
-  let readAllotment: (() => PoolAllotment) | undefined
+  let allotment: OpenPoolAllotment | undefined
+  const readAllotment = (): PoolAllotment => {
+    try {
+      if (allotment) return allotment.read()
+    } catch {
+      // The pool was mounted again.
+      allotment?.close()
+    }
+    allotment = openPoolAllotment(poolDir)
+    return allotment.read()
+  }
   return () => {
     const pool = statfsSync(poolDir)
     const below = statfsSync(dirname(poolDir))
@@ -37,7 +47,6 @@ export function createPoolRoom(poolDir: string, givenReserve?: number): () => Po
       const freeBytes = canBeMounted ? below.bavail * below.bsize : 0
       return { totalBytes, freeBytes, reserveBytes: Math.min(reserveBytes, mountReserveBytes) }
     }
-    readAllotment ??= openPoolAllotment(poolDir)
     // Read this last: data committed in between is then missed briefly. Counting it twice would freeze Docks needlessly.
     const { unbookedBytes, metadataFreeBytes } = readAllotment()
     const free = [
