@@ -384,6 +384,32 @@ test('another agent on the machine gets another subnet, and its Docks are closed
   }
 })
 
+test('a Dock takes a spare network, which is replaced a moment later', async () => {
+  const own = { ...options(), instance: `${folder}/6`, subnetFile: join(folder, '6.json'), spares: 1 }
+  const spared = createNetworks(own)
+  const aliases = async (): Promise<string[]> => {
+    const links = JSON.parse(await runCommand('ip', ['-json', 'link', 'show', 'type', 'veth'])) as {
+      ifname: string
+      ifalias?: string
+    }[]
+    return links
+      .filter(({ ifname }) => ifname.includes(instanceTag(own.instance)))
+      .map(({ ifalias }) => ifalias ?? '')
+      .sort()
+  }
+  const dock = newUuid()
+  await spared.setUp()
+  try {
+    await expect.poll(aliases, soon).toEqual(['spare'])
+    await spared.create(dock)
+    expect(await aliases()).toContain(dock)
+    await expect.poll(aliases, soon).toEqual([dock, 'spare'])
+  } finally {
+    await spared.destroy(dock)
+    await spared.tearDown()
+  }
+})
+
 test('the next agent takes over the Docks, and destroy and tearDown leave nothing', async () => {
   const own = { ...options(), instance: `${folder}/3`, subnetFile: join(folder, '3.json') }
   const first = createNetworks({ ...own, spares: 2 })

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSerial, isUuid, type Logger, runCommand, tryCommand, writeFileDurably } from '@dock/foundation'
 import * as z from 'zod'
 import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.ts'
@@ -28,6 +29,9 @@ export type NetworksOptions = {
   /** How many spare namespaces are kept ready. */
   spares?: number
 }
+
+/** How long after a create the next spares are made: meanwhile somebody waits for the boot of the Dock. */
+const refillAfterMs = 250
 
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
 
@@ -199,7 +203,7 @@ export function createNetworks(options: NetworksOptions): Networks {
         const known = slots.get(dockId)
         if (known !== undefined) return networkOf(known)
         const slot = ready.shift() ?? (await makeSpare())
-        refill ??= fill()
+        refill ??= delay(refillAfterMs).then(fill)
         try {
           await namespaces.claim(slot, dockId)
         } catch (error) {

@@ -2,7 +2,7 @@
  * Manages network namespaces and their veth pairs with `ip`. The owner is stored in the kernel: the alias of the host's
  * interface is the Dock's id. No file is needed that could contradict the kernel.
  */
-import { lstat, readdir, readFile, unlink } from 'node:fs/promises'
+import { lstat, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import type { SlotAddresses } from './addressing.ts'
@@ -51,6 +51,14 @@ export function createNetworkNamespaces(prefix: string) {
       ],
       ['-netns', nameOf(slot)],
     )
+
+  /** Sets the alias of the host's interface without a program, except in a container whose /sys is read-only. */
+  const setAlias = async (slot: number, alias: string): Promise<void> => {
+    const name = nameOf(slot)
+    await writeFile(`/sys/class/net/${name}/ifalias`, alias).catch(() =>
+      runCommand('ip', ['link', 'set', 'dev', name, 'alias', alias]),
+    )
+  }
 
   const remove = async (slots: readonly number[]): Promise<void> => {
     if (slots.length === 0) return
@@ -101,7 +109,7 @@ export function createNetworkNamespaces(prefix: string) {
           `link set dev ${name} up`,
         ])
         await address(slot, addresses)
-        await runCommand('ip', ['link', 'set', 'dev', name, 'alias', spareAlias])
+        await setAlias(slot, spareAlias)
       } catch (error) {
         await remove([slot]).catch(() => undefined)
         throw error
@@ -115,9 +123,7 @@ export function createNetworkNamespaces(prefix: string) {
       return { rxBytes, txBytes }
     },
     /** Assigns a spare namespace to a Dock. */
-    claim: async (slot: number, dockId: string): Promise<void> => {
-      await runCommand('ip', ['link', 'set', 'dev', nameOf(slot), 'alias', dockId])
-    },
+    claim: setAlias,
   }
 }
 
