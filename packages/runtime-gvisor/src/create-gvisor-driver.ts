@@ -71,7 +71,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   const folderOf = (id: string) => join(stateDir, id)
   let isRotating = false
 
-  const sandboxOf = (handle: SandboxHandle): LiveSandbox => {
+  const sandboxOf = (handle: SandboxHandle, guardMemory = guard): LiveSandbox => {
     const id = sandboxId(handle.dockId, handle.generation)
     const known = sandboxes.get(id)
     if (known) return known
@@ -79,17 +79,21 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
     // Do not keep a dead sandbox: a later boot may use the same id.
     if (!found.isAlive) return found
     sandboxes.set(id, found)
-    const { dockId, generation } = handle
+    guardMemory(found, handle)
+    return found
+  }
+  const guard = (sandbox: LiveSandbox, { dockId, generation }: SandboxHandle): void => {
     try {
-      found.guardMemory((process) => onOutOfMemory({ dockId, generation, process }))
+      sandbox.guardMemory((process) => onOutOfMemory({ dockId, generation, process }))
     } catch (error) {
       logger.warn(
-        { err: error, sandbox: id },
+        { err: error, sandbox: sandbox.id },
         'no memory guard: out of memory, the kernel may kill the sandbox',
       )
     }
-    return found
   }
+  /** Takes a millisecond, in which the caller of a boot begins to save the handle. */
+  const guardSoon = (...of: Parameters<typeof guard>): void => void setImmediate(guard, ...of)
   const sentryOf = async (id: string): Promise<Sentry> => {
     const sandbox = sandboxes.get(id)
     if (!sandbox) throw new Error(`sandbox ${id} is unknown to this driver`)
@@ -176,7 +180,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
         const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
         const data = { ...process, memoryMiB: spec.memoryMiB }
         const handle = { driver: 'gvisor', version: handleVersion, dockId, generation, data }
-        sandboxOf(handle).batchScheduling.resetSoon()
+        sandboxOf(handle, guardSoon).batchScheduling.resetSoon()
         return handle
       } catch (error) {
         await remove(id).catch((cause) =>

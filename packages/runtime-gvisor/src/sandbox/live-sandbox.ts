@@ -41,6 +41,8 @@ export class LiveSandbox {
   readonly #memoryMiB: number | undefined
   readonly #guards: MemoryGuards
   #guard: MemoryGuard | undefined
+  #isFrozen = false
+  #isEnding = false
   #ranOut: boolean | undefined
   #sentry: Promise<Sentry> | undefined
   #cgroup: SandboxCgroup | undefined
@@ -83,7 +85,7 @@ export class LiveSandbox {
    * guard). Throws if the control group cannot be set up.
    */
   guardMemory(onEnded: (name: string) => void): void {
-    if (this.#guard || this.#memoryMiB === undefined || !this.isAlive) return
+    if (this.#guard || this.#isEnding || this.#memoryMiB === undefined || !this.isAlive) return
     const { version, folder } = this.cgroup.memory()
     this.#guard = new MemoryGuard({
       group: memoryGroup(version, folder),
@@ -100,6 +102,7 @@ export class LiveSandbox {
         if (this.process && this.isAlive) process.kill(this.process.pid, 'SIGKILL')
       },
     })
+    if (this.#isFrozen) this.#guard.isFrozen = true
     this.#guards.add(this.#guard)
   }
 
@@ -110,6 +113,7 @@ export class LiveSandbox {
 
   /** Tells the memory guard whether the sandbox is frozen. */
   set isFrozen(isFrozen: boolean) {
+    this.#isFrozen = isFrozen
     if (this.#guard) this.#guard.isFrozen = isFrozen
   }
 
@@ -169,6 +173,7 @@ export class LiveSandbox {
    * Stops the memory guard. Call it when the sandbox is ended by order: its death then does not count as out of memory.
    */
   closeGuard(): void {
+    this.#isEnding = true
     this.#ranOut ??= this.ranOutOfMemory
     if (this.#guard) this.#guards.remove(this.#guard)
   }
