@@ -38,7 +38,7 @@ import { createTerminalsModule } from './modules/terminals/index.ts'
 import { createPublicWeb, createWebhooksModule, type PublicWeb } from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
-import { openRedisCounters } from './rate-limits/redis-counters.ts'
+import type { CounterStore } from './rate-limits/redis-counters.ts'
 import type { Handlers } from './routing/handler.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createKeyUpkeep, createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
@@ -77,6 +77,8 @@ export type CompositionOptions = {
   logger: Logger
   authSecret: string
   keyRing: KeyRing
+  /** The store of the rate limits, if several control planes share one. */
+  counters?: CounterStore | null
   /** Made by the caller if it counts something itself. */
   metrics?: Metrics
   /** Replaces the gateway to real hosts. */
@@ -103,8 +105,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { config, clock, logger, authSecret } = options
   const { db } = options.database
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
-  const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
-  const rateLimits = createRateLimits(counters)
+  const rateLimits = createRateLimits(options.counters)
   const metrics = options.metrics ?? createMetrics()
   const precedence = new Precedence()
   /** What nearly every module needs. */
@@ -386,7 +387,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await organizations.stop()
       await Promise.all(modules.map((module) => module.stop?.()))
       await mail.stop()
-      counters?.close()
+      options.counters?.close()
     },
   }
 }

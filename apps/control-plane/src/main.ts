@@ -23,6 +23,7 @@ import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
 import { HostRefused, HostUnreachable } from './modules/hosts/index.ts'
 import { ensureFirstUser } from './modules/instance/index.ts'
+import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 import { createConnectionLimits, shareConnections } from './server/connection-limits.ts'
 import { createMetrics, serveMetrics } from './server/metrics.ts'
@@ -85,12 +86,14 @@ const run = async (logger: Logger): Promise<void> => {
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))
   const keyRing = await ensureKeyRing(config)
   await checkKeyRing(database.db, keyRing)
+  const counters = config.redisUrl === undefined ? null : await openRedisCounters(config.redisUrl, logger)
   const controlPlane = composeControlPlane({
     config,
     database,
     clock: systemClock,
     logger,
     metrics,
+    counters,
     authSecret,
     keyRing,
   })

@@ -2,7 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { RenderedMail } from './render-mail.ts'
 
 export type OutgoingMail = RenderedMail & {
@@ -77,15 +77,18 @@ const message = (from: MailSender, mail: OutgoingMail) => ({
 /** Creates a transport that sends through a mail server, `smtp://` or `smtps://`. */
 export function createSmtpTransport(address: string, from: MailSender): MailTransport {
   const url = withDefaults(address)
-  const transport = createTransport(url.href)
+  // The library is loaded by the first mail.
+  let loading: Promise<Transporter> | undefined
+  const load = (): Promise<Transporter> =>
+    (loading ??= import('nodemailer').then(({ createTransport }) => createTransport(url.href)))
   return {
     delivery: 'smtp',
     connections: Math.max(1, Number(url.searchParams.get('maxConnections')) || usualConnections),
     send: async (mail, signal) => {
-      await transport.sendMail({ ...message(from, mail), ...(signal ? { signal } : {}) })
+      await (await load()).sendMail({ ...message(from, mail), ...(signal ? { signal } : {}) })
     },
     forget: async () => undefined,
-    close: () => transport.close(),
+    close: () => void loading?.then((transport) => transport.close()),
   }
 }
 
@@ -95,12 +98,13 @@ export function createSmtpTransport(address: string, from: MailSender): MailTran
  */
 export function createFileTransport(folder: string, from: MailSender): MailTransport {
   const pathOf = (id: string): string => join(folder, `${id}.eml`)
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   return {
     delivery: 'log',
     connections: usualConnections,
     send: async (mail) => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
+      const { createTransport } = await import('nodemailer')
+      const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
       const sent = await transport.sendMail(message(from, mail))
       if (!Buffer.isBuffer(sent.message)) throw new Error('the mail was not composed into memory')
       await writeFileDurably(pathOf(mail.id), sent.message)

@@ -23,7 +23,7 @@ let server: RedisServer
 const stores: CounterStore[] = []
 const patientMs = 10_000
 const connected = async (url: string, timeoutMs = patientMs): Promise<CounterStore> => {
-  const store = openRedisCounters(url, logger, timeoutMs)
+  const store = await openRedisCounters(url, logger, timeoutMs)
   stores.push(store)
   await vi.waitFor(() => expect(store.client.status).toBe('ready'), { timeout: 60_000 })
   return store
@@ -110,7 +110,7 @@ describe('a shared store', () => {
       timeout: 60_000,
     })
     await again.stop()
-    const never = openRedisCounters(own.url, logger)
+    const never = await openRedisCounters(own.url, logger)
     stores.push(never)
     expect(await take(createRateLimits(never), 'x', 1)).toEqual(['service_unavailable'])
   })

@@ -1,13 +1,19 @@
 /** The counter store that several control planes can share: Redis or Valkey. */
 import type { Logger } from '@dock/foundation'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 
 export type CounterStore = { client: Redis; close(): void }
 
 const reconnectMsMax = 2_000
 
 /** Connects in the background. While the store is unavailable, commands fail at once instead of waiting for it. */
-export function openRedisCounters(url: string, logger: Logger, commandTimeoutMs = 500): CounterStore {
+export async function openRedisCounters(
+  url: string,
+  logger: Logger,
+  commandTimeoutMs = 500,
+): Promise<CounterStore> {
+  // Only servers with such a store pay for the library.
+  const { Redis } = await import('ioredis')
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

@@ -4,9 +4,6 @@
  */
 import { type PersonAccess, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
-import { createMcpServer } from '@dock/mcp'
-import { createClient } from '@dock/sdk'
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Hono } from 'hono'
 import type { Credentials } from './credentials.ts'
 import { callerBodyBytesMax, readJsonBody } from './read-body.ts'
@@ -24,6 +21,16 @@ export type McpEndpointOptions = {
 
 const path = '/mcp'
 const access: PersonAccess = { credentials: 'caller', scope: 'person' }
+/** Loaded by the first request: most instances serve no agents, and the libraries need 6 MiB. */
+const load = async () => {
+  const [{ createMcpServer }, { createClient }, { createMcpHandler }] = await Promise.all([
+    import('@dock/mcp'),
+    import('@dock/sdk'),
+    import('@modelcontextprotocol/server'),
+  ])
+  return { createMcpServer, createClient, createMcpHandler }
+}
+
 const bearer = /^Bearer +([^\s]+) *$/i
 
 /**
@@ -59,6 +66,7 @@ export function addMcpEndpoint(app: Hono<HttpEnvironment>, options: McpEndpointO
     // Most requests call the API, which has limits of its own; those that do not would have none.
     await options.countRequest(caller.userId)
     const clientAddress = context.get('clientAddress')
+    const { createMcpServer, createClient, createMcpHandler } = await load()
     const client = createClient({
       baseUrl: apiUrl,
       apiKey,

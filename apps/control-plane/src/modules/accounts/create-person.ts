@@ -1,8 +1,11 @@
 import { newUuid } from '@dock/foundation'
-import { hashPassword } from 'better-auth/crypto'
 import type { Tx } from '../../database/database.ts'
 
-export { hashPassword }
+/** Hashes a password as better-auth does, which is loaded by the first sign-in. */
+export async function hashPassword(password: string): Promise<string> {
+  const library = await import('better-auth/crypto')
+  return library.hashPassword(password)
+}
 
 /**
  * Creates a user with a password and returns the user's id. Writes the same rows that better-auth would write on

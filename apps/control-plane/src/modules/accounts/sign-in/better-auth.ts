@@ -1,10 +1,11 @@
-/** Configures better-auth with Dock's tables, mails and sign-up policy. */
+/** Configures better-auth with Dock's tables, mails and sign-up policy. Loaded by the first sign-in, with the library. */
 import { appPaths, avatarUrl, isPlainText, limits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { betterAuth } from 'better-auth'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type pg from 'pg'
 import type { Mail } from '../../../mail/index.ts'
+import { clientAddressHeader } from './client-address-header.ts'
 import { grantHooks, type KeepGrant } from './provider-grants.ts'
 import { cookiePrefix } from './session-cookie.ts'
 import { signInTables } from './sign-in-tables.ts'
@@ -41,9 +42,6 @@ const readStringField = (body: unknown, field: string): string | null => {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : null
   return typeof value === 'string' ? value : null
 }
-
-/** Header that passes the client's IP address to better-auth. A value sent by the client is overwritten. */
-export const clientAddressHeader = 'x-dock-client-address'
 
 /** Creates the configured better-auth instance. */
 export function createLibrary(options: LibraryOptions) {

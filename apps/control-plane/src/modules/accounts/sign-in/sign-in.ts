@@ -4,8 +4,9 @@ import { ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
-import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
+import type { createLibrary, LibraryOptions } from './better-auth.ts'
 import { claimAddress, type DropKeys } from './claim-address.ts'
+import { clientAddressHeader } from './client-address-header.ts'
 import { createPasswordAttempts, type PasswordAttempt } from './password-attempts.ts'
 import { findSignInEndpoint, type SignInEndpoint } from './sign-in-endpoints.ts'
 import { refuseSignUp } from './sign-up-policy.ts'
@@ -73,23 +74,29 @@ const checkSearch = (search: string): void => {
 /** Creates the handler of /api/auth. */
 export function createSignIn(options: SignInOptions): SignIn {
   const { db, rateLimits, logger } = options
-  const library = createLibrary({
-    ...options,
-    onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
-  })
+  let loading: Promise<ReturnType<typeof createLibrary>> | undefined
+  // A server that people use with API keys and sessions alone never needs the library.
+  const load = () =>
+    (loading ??= import('./better-auth.ts').then((module) =>
+      module.createLibrary({
+        ...options,
+        onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
+      }),
+    ))
   const passwordAttempts = createPasswordAttempts(rateLimits, {
     secret: options.secret,
     secure: options.apiUrl.startsWith('https:'),
   })
   const backgroundWork = new Set<Promise<void>>()
 
-  const forward = (request: SignInRequest): Promise<Response> => {
+  const forward = async (request: SignInRequest): Promise<Response> => {
     const headers = new Headers(request.headers)
     headers.set(clientAddressHeader, request.clientAddress)
     headers.delete('content-length')
     const body = request.method === 'POST' ? JSON.stringify(request.body) : null
     if (body !== null) headers.set('content-type', 'application/json')
     const url = `${options.apiUrl}/api/auth${request.path}${request.search}`
+    const library = await load()
     return library.handler(new Request(url, { method: request.method, headers, body }))
   }
 
@@ -109,7 +116,10 @@ export function createSignIn(options: SignInOptions): SignIn {
       : undefined
   }
 
-  const sessionOf = (headers: Headers) => library.api.getSession({ headers, query: { disableRefresh: true } })
+  const sessionOf = async (headers: Headers) => {
+    const library = await load()
+    return library.api.getSession({ headers, query: { disableRefresh: true } })
+  }
 
   const checkPerson = async (endpoint: SignInEndpoint, headers: Headers): Promise<void> => {
     const found = await sessionOf(headers)
