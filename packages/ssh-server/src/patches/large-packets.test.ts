@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { createRequire } from 'node:module'
 import type { Connection } from 'ssh2'
+import ciphers from 'ssh2/lib/protocol/crypto.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { exec, idleSession, startTestPair, type TestPair } from '../testing/start-test-pair.ts'
 import { takeLargePackets } from './large-packets.ts'
@@ -12,9 +12,7 @@ type Crypto = {
   createCipher(config: object): Cipher
   createDecipher(config: object): Decipher
 }
-const { CIPHER_INFO, createCipher, createDecipher }: Crypto = createRequire(import.meta.url)(
-  'ssh2/lib/protocol/crypto.js',
-)
+const { CIPHER_INFO, createCipher, createDecipher } = ciphers as Crypto
 
 const keyed = (onWrite: (bytes: Buffer) => void, onPayload: (payload: Buffer) => void) => {
   const info = CIPHER_INFO['aes128-gcm@openssh.com']

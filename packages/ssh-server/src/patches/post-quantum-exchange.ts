@@ -15,7 +15,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto'
-import { createRequire } from 'node:module'
+import constants from 'ssh2/lib/protocol/constants.js'
 import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 export const postQuantumExchange = 'mlkem768x25519-sha256'
@@ -63,7 +63,6 @@ const constantFields: PrivateFields = {
 
 /** Lets servers of ssh2 offer the exchange. ssh2 refuses to offer names that are not in this list. */
 export function registerPostQuantumExchange(): void {
-  const constants: object = createRequire(import.meta.url)('ssh2/lib/protocol/constants.js')
   const { SUPPORTED_KEX } = privateFieldsOf<{ SUPPORTED_KEX: string[] }>(constants, constantFields)
   if (!SUPPORTED_KEX.includes(postQuantumExchange)) SUPPORTED_KEX.push(postQuantumExchange)
 }

@@ -4,10 +4,10 @@
  * GCM still need CTR. So our KEXINIT waits for the client's, and names only GCM if the client does.
  */
 import { createSecretKey } from 'node:crypto'
-import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import type { Clock } from '@dock/foundation'
 import type { Connection } from 'ssh2'
+import exchange from 'ssh2/lib/protocol/kex.js'
 import { type PrivateFields, privateFieldsOf } from './private-fields.ts'
 
 const gcm = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com']
@@ -49,10 +49,7 @@ const exchangeModuleFields: PrivateFields = {
   usedBy: 'prefer-gcm.ts',
   fields: { kexinit: ['function', 'lib/protocol/kex.js'] },
 }
-const { kexinit } = privateFieldsOf<{ kexinit(protocol: Protocol): void }>(
-  createRequire(import.meta.url)('ssh2/lib/protocol/kex.js'),
-  exchangeModuleFields,
-)
+const { kexinit } = privateFieldsOf<{ kexinit(protocol: Protocol): void }>(exchange, exchangeModuleFields)
 
 /** Call it when the client has said which version it speaks, before ssh2 sends its KEXINIT. */
 export function preferGcm(client: Connection, socket: Socket, clock: Clock): void {
