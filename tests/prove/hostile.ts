@@ -49,7 +49,7 @@ if (unknown.length > 0) {
 }
 if (!isInOwnNetwork()) process.exit(await runInOwnNetwork([fileURLToPath(import.meta.url), ...wanted]))
 
-const partMs = 300_000
+const partMs = 600_000
 let failed = 0
 for (const name of wanted) {
   const report = createReport(name)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findFilesFault, normalizeFilePath, requireDeliverableFiles } from './secret-file-path.ts'
+import { findFilesFault, normalizeFilePath, requireApplicableFiles } from './secret-file-path.ts'
 
 it('gives each file one path', () => {
   expect(['a', './a', 'a//b', 'a/./b', './/.'].map(normalizeFilePath)).toEqual(['a', 'a', 'a/b', 'a/b', ''])
@@ -14,7 +14,7 @@ it.each([
   [['a/b/c', 'a'], 'a cannot be both a file and the folder of a/b/c.'],
 ])('finds what no Dock can take: %s', (paths, fault) => {
   expect(findFilesFault(paths)).toContain(fault)
-  expect(() => requireDeliverableFiles(paths)).toThrow(fault)
+  expect(() => requireApplicableFiles(paths)).toThrow(fault)
 })
 
 it('accepts files that Docks can take, also under paths that were saved before', () => {

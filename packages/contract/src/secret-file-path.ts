@@ -56,7 +56,7 @@ export function findFilesFault(paths: readonly string[]): string | null {
 }
 
 /** Throws `validation_error` if no Dock can take all of these files of an Environment version, and says what to do. */
-export function requireDeliverableFiles(paths: readonly string[]): void {
+export function requireApplicableFiles(paths: readonly string[]): void {
   const fault = findFilesFault(paths)
   if (fault === null) return
   throw new ServiceError('validation_error', {

@@ -3,7 +3,7 @@ import { faultPoint } from '@dock/foundation'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { dockUser } from '../sandboxes/login-shell.ts'
-import { deliverFiles } from './secret-files.ts'
+import { applyFiles } from './secret-files.ts'
 import { settleAll } from './settle-all.ts'
 import { takeVariables, variablesFile, variablesFolder } from './variables.ts'
 
@@ -42,7 +42,7 @@ export async function applyEnvironment(
   faultPoint('agent:apply:before')
   await settleAll([
     giveVariables(driver, sandbox, env).then(() => faultPoint('agent:apply:between')),
-    files ? deliverFiles(driver, sandbox, files) : Promise.resolve(),
+    files ? applyFiles(driver, sandbox, files) : Promise.resolve(),
   ])
   faultPoint('agent:apply:after')
 }

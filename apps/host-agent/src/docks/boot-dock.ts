@@ -11,7 +11,7 @@ import { dockUser } from '../sandboxes/login-shell.ts'
 import { buildBootScript } from './boot-preparation.ts'
 import { endUnreadable } from './end-unreadable.ts'
 import { secretFileEntries } from './environment-entries.ts'
-import { deliverFiles } from './secret-files.ts'
+import { applyFiles } from './secret-files.ts'
 import { settleAll } from './settle-all.ts'
 import { UndoStack } from './undo-stack.ts'
 import { variablesFolder } from './variables.ts'
@@ -104,7 +104,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
       prepare: buildBootScript({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
-    if (command.files && !getsFilesEarly(dock, command)) await deliverFiles(driver, sandbox, command.files)
+    if (command.files && !getsFilesEarly(dock, command)) await applyFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     const booted = { operationId: command.operationId, result }

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openGitDoor } from '../network/git-door/git-door.ts'
 import { dockUser } from '../sandboxes/login-shell.ts'
 import { cloneRepositories } from './clone-repositories.ts'
-import { deliverFiles } from './secret-files.ts'
+import { applyFiles } from './secret-files.ts'
 
 const exec = promisify(execFile)
 const logger = createLogger('test')
@@ -138,7 +138,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
   })
 
   it('are cloned around existing secret files, which git ignores', async () => {
-    await deliverFiles(driver, sandbox, [
+    await applyFiles(driver, sandbox, [
       { path: 'app/.env', contents: 'SECRET=1' },
       { path: 'app/deep/[key]*', contents: 'k' },
       { path: 'app/tracked', contents: 'secret' },

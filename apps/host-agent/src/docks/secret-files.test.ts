@@ -24,7 +24,7 @@ import { dockUser } from '../sandboxes/login-shell.ts'
 import { tarArchive } from '../sandboxes/tar-archive.ts'
 import { beginUnpacking } from '../sandboxes/unpack-in-dock.ts'
 import { secretFileEntries } from './environment-entries.ts'
-import { deliverFiles } from './secret-files.ts'
+import { applyFiles } from './secret-files.ts'
 
 let disk: string
 let home: string
@@ -58,11 +58,11 @@ const driver = {
 const sandbox = {} as SandboxHandle
 const listed = (files: Record<string, string>): SecretFiles =>
   Object.entries(files).map(([path, contents]) => ({ path, contents }))
-const give = (files: Record<string, string>): Promise<void> => deliverFiles(driver, sandbox, listed(files))
+const give = (files: Record<string, string>): Promise<void> => applyFiles(driver, sandbox, listed(files))
 
 describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
   it.each<[string, (files: SecretFiles) => Promise<void>]>([
-    ['delivered', (files) => deliverFiles(driver, sandbox, files)],
+    ['delivered', (files) => applyFiles(driver, sandbox, files)],
     ['laid on a new disk', (files) => writeEntries(disk, secretFileEntries(files))],
     [
       'unpacked in a new Dock',

@@ -1,6 +1,6 @@
 /**
  * Writes an Environment's secret files into a Dock. A command that runs as the Dock user reads the concatenated contents
- * from its standard input. It first removes the files of an earlier delivery, which are listed in ~/.dock.
+ * from its standard input. It first removes the files that were applied before, which are listed in ~/.dock.
  */
 import type { SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
@@ -49,7 +49,7 @@ const escaped = (contents: string): Buffer =>
   Buffer.from(contents.replaceAll('\\', '\\\\').replaceAll('\0', '\\0000'))
 
 /** Throws if the sandbox does not accept the files. */
-export async function deliverFiles(
+export async function applyFiles(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   files: SecretFiles,

@@ -3,7 +3,7 @@
  * passes; `safeForThirdParties` withholds everything. Each time, the Dock gets a new key. Its earlier keys are revoked in
  * any case: here for a boot, and for a running Dock by the caller, once the version is applied.
  */
-import { requireDeliverableFiles } from '@dock/contract'
+import { requireApplicableFiles } from '@dock/contract'
 import { sql } from 'kysely'
 import { deleteDockKeysSql, issueDockKey, openProviderKeys } from '../keys/index.ts'
 import { openBundle } from './bundle-sealing.ts'
@@ -73,7 +73,7 @@ const openPassed = async (
   if (pinned.isCleared)
     throw new Error(`the bundle of Environment version ${versionId} was cleared; no Dock can start from it`)
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
-  requireDeliverableFiles(Object.keys(bundle.files))
+  requireApplicableFiles(Object.keys(bundle.files))
   Object.assign(env, bundle.variables)
   return { env, files: Object.entries(bundle.files).map(([path, contents]) => ({ path, contents })) }
 }

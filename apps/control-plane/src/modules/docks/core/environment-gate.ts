@@ -3,7 +3,7 @@
  * Environment with which it started passes anything and is for admins only, or if its disk ever received files of such
  * an Environment.
  */
-import { type ErrorCode, type Role, requireDeliverableFiles, roleReaches, ServiceError } from '@dock/contract'
+import { type ErrorCode, type Role, requireApplicableFiles, roleReaches, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import { isLinkedAdmin } from '../../accounts/index.ts'
 
@@ -80,7 +80,7 @@ export function requireLaunch(
     if (binding.connectors) throw new ServiceError(forConnectors)
     if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
   }
-  requireDeliverableFiles(binding.filePaths)
+  requireApplicableFiles(binding.filePaths)
 }
 
 /**

@@ -161,7 +161,8 @@ export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
     await back
     const late = absent.map(({ id }) => id)
     if (late.length > 0) await moveEach(await olderDocks(db, target, late))
-    if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'the delivery to a Dock was interrupted')
+    if (waitsFor !== null)
+      throw new OperationBlocked(waitsFor, 'the Environment could not be applied to a Dock')
   }
 
   const complete = async (operation: UpgradeOperation, error: OperationError | null): Promise<void> => {
