@@ -20,11 +20,25 @@ export function watchComplaints(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => note(error.message))
 }
 
-/** Signs in on the page that asks for it. */
+const clicksMax = 10
+
+/**
+ * Signs in on the page that asks for it. Returns once the page is left, or shows a refusal. If the connection broke, it
+ * clicks again, as a person would.
+ */
 export async function signInOn(page: Page, { email, password }: { email: string; password: string }) {
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  const button = page.getByRole('button', { name: 'Sign in' })
+  const alert = page.getByRole('alert')
+  for (let click = 1; click <= clicksMax; click++) {
+    await button.click()
+    const isLeft = await Promise.race([
+      button.waitFor({ state: 'detached' }).then(() => true),
+      alert.waitFor().then(() => false),
+    ])
+    if (isLeft || !(await alert.textContent())?.includes('The connection to the service broke')) return
+  }
 }
 
 /** Types the name that a dialog asks for, and confirms. */

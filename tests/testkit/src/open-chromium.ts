@@ -27,9 +27,10 @@ const isNetworkChange = (error: unknown): boolean => {
 
 /**
  * Chromium ends a navigation in progress when a link or an address of its machine changes, which happens with each Dock
- * that starts. A person would load the page again.
+ * that starts. A person would load the page again, once the browser's own attempt to do so is over.
  */
 const navigateThroughChanges = <Args extends unknown[], Result>(
+  page: Page,
   navigate: (...args: Args) => Promise<Result>,
 ): ((...args: Args) => Promise<Result>) => {
   const attempt = async (left: number, args: Args): Promise<Result> => {
@@ -37,6 +38,7 @@ const navigateThroughChanges = <Args extends unknown[], Result>(
       return await navigate(...args)
     } catch (error) {
       if (left === 1 || !isNetworkChange(error)) throw error
+      await page.waitForLoadState().catch(() => undefined)
       return attempt(left - 1, args)
     }
   }
@@ -45,8 +47,8 @@ const navigateThroughChanges = <Args extends unknown[], Result>(
 
 const steady = (context: BrowserContext): BrowserContext => {
   context.on('page', (page: Page) => {
-    page.goto = navigateThroughChanges(page.goto.bind(page))
-    page.reload = navigateThroughChanges(page.reload.bind(page))
+    page.goto = navigateThroughChanges(page, page.goto.bind(page))
+    page.reload = navigateThroughChanges(page, page.reload.bind(page))
   })
   return context
 }

@@ -66,7 +66,7 @@ export async function readAuth<T>(path: string, signal?: AbortSignal): Promise<T
   return readAnswer<T>(await fetch(`/api/auth${path}`, signal ? { signal } : {}))
 }
 
-/** Sends to the sign-in library. Throws a SignInError. */
+/** Sends to the sign-in library. Throws a SignInError, or a ConnectionError. */
 export async function authenticate(
   path: string,
   body: Record<string, unknown>,
@@ -78,5 +78,10 @@ export async function authenticate(
       body: JSON.stringify(body),
     })
   // An account cannot be made twice.
-  return readAnswer(await (path.startsWith('/sign-up') ? send() : repeatIfBroken(send)))
+  const sent = path.startsWith('/sign-up') ? send() : repeatIfBroken(send)
+  return readAnswer(
+    await sent.catch((error: unknown) => {
+      throw new ConnectionError('The connection to the service broke. Try again.', error)
+    }),
+  )
 }
