@@ -23,7 +23,7 @@ export async function bootSandbox(
 ): Promise<HostProcess> {
   await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
   const cpus = bootCpus(mounts, spec.cpus)
-  const config = ociConfig(spec, id, firstProcess(spec.prepare), cpus)
+  const config = ociConfig(spec, id, firstProcess(spec), cpus)
   await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })
   recordProgram(runsc, folder)
   await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id), spec.prepare?.input)

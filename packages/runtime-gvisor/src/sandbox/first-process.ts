@@ -4,11 +4,18 @@
  */
 import type { SandboxSpec } from '@dock/runtime'
 
-const afterPreparation = `
+/**
+ * How long the image's services wait after a boot for which somebody waits: the first command would share the processors
+ * with their start.
+ */
+const servicesAfterMs = 350
+
+const afterPreparation = (waitMs: number): string => `
 code=$?
 echo "$code"
 [ "$code" -eq 0 ] || exit "$code"
 exec </dev/null >/dev/null 2>&1
+if [ -r /usr/lib/dock/services ]; then . /usr/lib/dock/services ${waitMs}; fi
 if [ -x /usr/lib/dock/init ]; then exec -c /usr/lib/dock/init; fi
 exec -c /bin/sleep infinity
 `
@@ -17,10 +24,14 @@ exec -c /bin/sleep infinity
  * Returns the arguments of process 1. It writes one line to standard output: the exit code of the preparation. The
  * preparation's own output goes to standard error. After that line, none of the streams is used.
  */
-export function firstProcess(preparation: SandboxSpec['prepare']): string[] {
-  return [
-    '/bin/bash',
-    '-c',
-    `prepare() {\n:\n${preparation?.script ?? ''}\n}\nprepare >/dev/null${afterPreparation}`,
-  ]
+export function firstProcess({
+  prepare,
+  inBackground,
+}: Pick<SandboxSpec, 'prepare' | 'inBackground'>): string[] {
+  const script = `prepare() {
+:
+${prepare?.script ?? ''}
+}
+prepare >/dev/null`
+  return ['/bin/bash', '-c', `${script}${afterPreparation(inBackground ? 0 : servicesAfterMs)}`]
 }
