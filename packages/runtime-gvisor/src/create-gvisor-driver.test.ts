@@ -133,6 +133,7 @@ if (runsc && rootfs) {
           onOutput: () => seen.push(hostArguments()),
         })
         await driver.exec(handle, { ...request('true'), cwd: '/nowhere' }).catch(() => undefined)
+        await driver.exec(handle, { ...request('true'), executable: `/nowhere/${run}` })
       }
       await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
       expect(seen.join()).toContain(folder)

@@ -51,6 +51,8 @@ export type SandboxHandle = z.infer<typeof sandboxHandle>
 export type ExecRequest = {
   /** Program and arguments. The program is an absolute path inside the sandbox. */
   argv: readonly string[]
+  /** A file that runs in place of `argv[0]`, with the same `argv`, if the sandbox has it. A driver may ignore it. */
+  executable?: string | undefined
   env: Readonly<Record<string, string>>
   cwd: string
   /** Numeric ids inside the sandbox. */
@@ -144,6 +146,8 @@ export type SignalTarget = 'process' | 'group' | 'attached' | 'tree'
 export type ProcessRequest = {
   /** Program and arguments. A program without a slash is searched in the PATH of `env`. */
   argv: readonly string[]
+  /** A file that runs in place of `argv[0]`, with the same `argv`, if the sandbox has it. A driver may ignore it. */
+  executable?: string | undefined
   env: Readonly<Record<string, string>>
   cwd: string
   /** Numeric ids inside the sandbox. */

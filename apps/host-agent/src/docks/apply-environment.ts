@@ -2,7 +2,7 @@
 import { faultPoint } from '@dock/foundation'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import { dockUser } from '../sandboxes/login-shell.ts'
+import { dockUser, staticBash } from '../sandboxes/login-shell.ts'
 import { applyFiles } from './secret-files.ts'
 import { settleAll } from './settle-all.ts'
 import { takeVariables, variablesFile, variablesFolder } from './variables.ts'
@@ -23,6 +23,7 @@ const giveVariables = async (
   const input = variablesFile(env)
   const { exitCode } = await driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', script],
+    executable: staticBash,
     env: { PATH: '/usr/bin:/bin', DOCK_BYTES: String(input.length) },
     ...{ cwd: '/', uid: 0, gid: dockUser.gid, timeoutMs, outputLimitBytes: 1024, input },
   })

@@ -6,6 +6,7 @@
 import type { Repository } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { gitDoorPort } from '../network/filter-rules.ts'
+import { staticBash } from '../sandboxes/login-shell.ts'
 import { variablesFolder } from './variables.ts'
 
 type Selected = Pick<Repository, 'url' | 'doorPath'>
@@ -69,6 +70,7 @@ export async function writeGitConfig(
   const input = formatGitConfig(repositories, gateway)
   const { exitCode } = await driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', writer],
+    executable: staticBash,
     env: { PATH: '/usr/bin:/bin', DOCK_BYTES: String(Buffer.byteLength(input)) },
     ...{ cwd: '/', uid: 0, gid: 0, timeoutMs: writeTimeoutMs, outputLimitBytes: 1024, input },
   })

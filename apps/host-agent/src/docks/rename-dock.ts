@@ -1,5 +1,6 @@
 /** Changes the host name of a running sandbox: in the runtime and in the sandbox's files. */
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import { staticBash } from '../sandboxes/login-shell.ts'
 
 const timeoutMs = 10_000
 
@@ -23,6 +24,7 @@ export async function renameDock(
   const [{ exitCode }] = await Promise.all([
     driver.exec(sandbox, {
       argv: ['/bin/bash', '-c', script],
+      executable: staticBash,
       env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname },
       ...{ cwd: '/', uid: 0, gid: 0, timeoutMs, outputLimitBytes: 1024 },
     }),

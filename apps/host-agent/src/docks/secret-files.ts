@@ -4,7 +4,7 @@
  */
 import type { SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import { dockUser, userEnvironment } from '../sandboxes/login-shell.ts'
+import { dockUser, staticBash, userEnvironment } from '../sandboxes/login-shell.ts'
 
 const timeoutMs = 30_000
 
@@ -65,6 +65,7 @@ export async function applyFiles(
       'environment',
       ...files.flatMap(({ path }, at) => [String(contents[at]?.length ?? 0), path]),
     ],
+    executable: staticBash,
     env: userEnvironment,
     ...{ cwd: '/', uid: dockUser.uid, gid: dockUser.gid, timeoutMs, outputLimitBytes: 4096 },
     ...(files.length > 0 ? { input: Buffer.concat(contents) } : {}),

@@ -4,8 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitAtMost } from '@dock/foundation'
-import type { SandboxHandle } from '@dock/runtime'
+import type { ExecRequest, SandboxHandle } from '@dock/runtime'
 import type { DockState } from '../sandboxes/dock-state.ts'
+import { staticBash } from '../sandboxes/login-shell.ts'
 import { hangUpTerminals } from '../sandboxes/processes/open-process.ts'
 
 /** How long processes may take to end after SIGTERM. */
@@ -17,9 +18,14 @@ const syncTimeoutMs = 10_000
 const tellTimeoutMs = 1_000
 
 /** Runs a command as root inside the sandbox. */
-const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], timeoutMs: number) =>
+const run = (
+  dock: DockState,
+  handle: SandboxHandle,
+  program: Pick<ExecRequest, 'argv' | 'executable'>,
+  timeoutMs: number,
+) =>
   dock.parts.driver.exec(handle, {
-    argv,
+    ...program,
     cwd: '/',
     uid: 0,
     gid: 0,
@@ -40,8 +46,8 @@ const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> =
     const untold = own.filter((pid) => !asked.has(pid))
     for (const pid of untold) asked.add(pid)
     if (untold.length === 0) continue
-    const told = ['/bin/bash', '-c', 'kill -TERM "$@" 2>/dev/null', 'shutdown', ...untold.map(String)]
-    await run(dock, handle, told, tellTimeoutMs)
+    const argv = ['/bin/bash', '-c', 'kill -TERM "$@" 2>/dev/null', 'shutdown', ...untold.map(String)]
+    await run(dock, handle, { argv, executable: staticBash }, tellTimeoutMs)
   }
 }
 
@@ -52,7 +58,7 @@ export async function shutDownProcesses(dock: DockState, handle: SandboxHandle):
   try {
     await freezer.thaw(handle, 'idle')
     await askToEnd(dock, handle)
-    await run(dock, handle, ['/bin/sync'], syncTimeoutMs)
+    await run(dock, handle, { argv: ['/bin/sync'] }, syncTimeoutMs)
   } catch (error) {
     dock.logger.warn({ err: error }, 'graceful shutdown failed; ending the sandbox')
   }

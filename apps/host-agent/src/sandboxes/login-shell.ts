@@ -25,13 +25,21 @@ export function environmentWith(env: Readonly<Record<string, string>> = {}): Rec
   return { ...userEnvironment, ...(hasLocale ? {} : defaultLocale), ...env }
 }
 
+/** The images' statically linked bash, which runs in place of the usual one, because it starts faster. Older disks lack it. */
+export const staticBash = '/usr/lib/dock/bash'
+
+/** Returns the part of a request that runs a command in a login bash. */
+export function inLoginBash(command: string): Pick<ExecRequest, 'argv' | 'executable'> {
+  return { argv: ['/bin/bash', '-lc', command], executable: staticBash }
+}
+
 /** Returns the part of an exec request that sets the user and the shell. `env` overrides the default environment. */
 export function loginShell(
   command: string,
   env: Readonly<Record<string, string>> = {},
-): Pick<ExecRequest, 'argv' | 'env' | 'uid' | 'gid'> {
+): Pick<ExecRequest, 'argv' | 'executable' | 'env' | 'uid' | 'gid'> {
   return {
-    argv: ['/bin/bash', '-lc', command],
+    ...inLoginBash(command),
     env: environmentWith(env),
     uid: dockUser.uid,
     gid: dockUser.gid,

@@ -3,6 +3,8 @@ import type { Capability } from '../sandbox/capabilities.ts'
 
 export type Command = {
   argv: readonly string[]
+  /** A file that runs in place of `argv[0]`, if the transport can do that and the sandbox has the file. */
+  executable?: string | undefined
   env: Readonly<Record<string, string>>
   cwd: string
   uid: number

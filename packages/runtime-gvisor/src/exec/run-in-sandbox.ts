@@ -24,10 +24,10 @@ export async function runInSandbox(
   request: ExecRequest,
   left?: LeftOutputs,
 ): Promise<ExecResult> {
-  const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
+  const { argv, executable, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
   const mark = sandbox.marks.next()
   const command = {
-    ...{ argv, cwd, uid, gid },
+    ...{ argv, executable, cwd, uid, gid },
     env: { ...request.env, [markVariable]: mark },
     alsoBounding: markCapabilities(mark),
   }

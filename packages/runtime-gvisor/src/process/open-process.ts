@@ -41,6 +41,8 @@ export async function openProcess(
   const { argv, env } = pty ? ptyProgram(request.argv, request.env, pty) : request
   const command: Command = {
     ...{ argv, cwd, uid, gid },
+    // A terminal is held by a program of its own.
+    executable: pty ? undefined : request.executable,
     env: { ...env, [markVariable]: mark },
     alsoBounding: markCapabilities(mark),
   }

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import type { SandboxSpec } from '@dock/runtime'
 import { cgroupPathOf, cpuPeriodUs } from '../cgroup/sandbox-cgroup.ts'
 import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
+import { firstProcessPath } from './first-process.ts'
 
-const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** CPU shares of a background boot. Every other sandbox has 1024. */
 const backgroundShares = 128
 /**
@@ -55,7 +55,7 @@ export function ociConfig(spec: BootSpec, id: string, init: readonly string[], c
       user: { uid: 0, gid: 0 },
       args: init,
       env: [
-        `PATH=${defaultPath}`,
+        `PATH=${firstProcessPath}`,
         ...Object.entries(spec.prepare?.env ?? {}).map(([name, value]) => `${name}=${value}`),
       ],
       cwd: '/',

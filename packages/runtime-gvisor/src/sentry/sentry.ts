@@ -12,6 +12,8 @@ import { type SentryCallOptions, SentryConnection } from './sentry-connection.ts
 /** A process to start. Capability masks have one bit per capability. */
 export type SentryCommand = {
   argv: readonly string[]
+  /** The file to run, if it is not `argv[0]`. */
+  executable?: string | undefined
   env: readonly string[]
   cwd: string
   uid: number
@@ -60,7 +62,7 @@ export class Sentry {
     const { capabilities } = command
     const argument = {
       // Without a file name, the sentry searches the program in the PATH of its environment.
-      filename: command.argv[0]?.startsWith('/') ? command.argv[0] : '',
+      filename: command.executable ?? (command.argv[0]?.startsWith('/') ? command.argv[0] : ''),
       argv: command.argv,
       envv: command.env,
       wd: command.cwd,

@@ -113,6 +113,16 @@ export function describeCommands(subject: Subject): void {
     expect(result.stdout.length).toBe(50)
   })
 
+  test.runIf(subject.hasShell)('a program runs itself if the file in its place is missing', async () => {
+    for (let run = 0; run < 2; run++)
+      expect(await subject.text('echo $0', { executable: '/nowhere/bash' })).toBe('/bin/bash\n')
+    const opened = await subject.driver.openProcess(subject.handle, {
+      ...request('echo $0'),
+      executable: '/nowhere/bash',
+    })
+    expect(await text(opened.stdout!)).toBe('/bin/bash\n')
+  })
+
   test.runIf(subject.hasShell)('a missing folder or program is refused', async () => {
     await expect(subject.driver.exec(subject.handle, request('true', { cwd: '/nowhere' }))).rejects.toThrow(
       ExecRefused,

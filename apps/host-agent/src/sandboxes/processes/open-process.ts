@@ -11,7 +11,7 @@ import {
 import { ExecRefused, type OpenProcess, type ProcessRequest, type SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from '../agent-refusal.ts'
 import type { DockState, SandboxUse } from '../dock-state.ts'
-import { dockUser, environmentWith, startFolders } from '../login-shell.ts'
+import { dockUser, environmentWith, inLoginBash, startFolders } from '../login-shell.ts'
 import { formatOutOfMemory } from '../out-of-memory.ts'
 
 export type DockProcess = {
@@ -132,11 +132,11 @@ const openInFolder = async (
   options: ProcessOptions,
 ): Promise<OpenProcess> => {
   const terminal = pty ? { TERM: 'xterm-256color', COLORTERM: 'truecolor' } : {}
-  const shell = command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command]
+  const shell = command === undefined ? { argv: ['/bin/bash', '-l'] } : inLoginBash(command)
   let refusal: unknown
   for (const folder of cwd === undefined ? startFolders : [cwd]) {
     const request: ProcessRequest = {
-      argv: argv ?? shell,
+      ...(argv ? { argv } : shell),
       env: environmentWith({ ...terminal, ...env }),
       ...{ cwd: folder, uid: dockUser.uid, gid: dockUser.gid },
       ...(pty ? { pty } : {}),
