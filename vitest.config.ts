@@ -56,6 +56,7 @@ export default defineConfig({
             'apps/!(control-plane)/**/*.test.ts',
             'tests/{crash,repository,storage}/*.test.ts',
             'tests/testkit/**/*.test.ts',
+            'bench/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...needOwnProcess, racesOfMemory],
           ...database,

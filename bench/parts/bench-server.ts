@@ -13,11 +13,16 @@ import {
 export type BenchServer = Server & { port: number }
 
 /** Limits that no benchmark reaches. */
-const withoutLimits = {
+export const withoutLimits = {
   DOCK_LIMIT_DOCKS: '100000',
   DOCK_LIMIT_CPUS: '1000000',
   DOCK_LIMIT_MEMORY_MIB: '1000000000',
   DOCK_LIMIT_DISK_GIB: '100000000',
+}
+
+/** Returns the folder of built images that servers and plain containers of benchmarks share. */
+export function imageCache(): string {
+  return process.env.DOCK_IMAGE_CACHE ?? join(import.meta.dirname, '../../.tools/test/images')
 }
 
 /** Starts a server with these settings, runs `use`, and stops the server. */
@@ -38,18 +43,6 @@ export async function withServer<T>(
 
 export function print(line: string): boolean {
   return process.stdout.write(`${line}\n`)
-}
-
-/** Returns the pid of the node process whose command line contains `main` and whose environment contains `mark`. */
-export async function processOf(main: string, mark: string): Promise<number> {
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
-    if (!line.includes(main) || !line.split('\0')[0]?.endsWith('node')) continue
-    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '')
-    if (environment.includes(mark)) return Number(entry)
-  }
-  throw new Error(`no process of ${main}`)
 }
 
 export async function residentMiB(pid: number): Promise<number> {

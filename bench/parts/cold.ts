@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure, sample } from '../figures.ts'
-import { type BenchServer, print, processOf, withServer } from './bench-server.ts'
+import { type BenchServer, print, withServer } from './bench-server.ts'
 import { ready, timeLives } from './lives.ts'
 import { printMemory } from './memory.ts'
+import { findServerProcesses, listProcesses } from './server-processes.ts'
 import { untilIdle } from './until-idle.ts'
 
 const raw = async (
@@ -76,7 +77,7 @@ export function benchCold(options: {
     await deleteDock(server, id)
     keep(await execInParallel(server, count))
     keep(...(await timeLives(server, count, large)))
-    const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
+    const { agent } = findServerProcesses(await listProcesses(), server.pid)
     await printMemory(server, 'after these')
     const byHand = await raw(server, agent, options)
     print('compared with plain tools:')

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDock, deleteDock } from '../../tests/e2e/support/dock.ts'
 import { print, withServer } from './bench-server.ts'
+import { cpuSecondsOf } from './cpu-seconds.ts'
 import { printMemory, proportionalMiB, sum } from './memory.ts'
 
 const settleMs = 30_000
@@ -18,13 +19,6 @@ const sandboxProcesses = async (dataDir: string): Promise<number[]> => {
   return found
 }
 
-/** Returns a process's CPU time in ticks, without its children. */
-const ticks = async (pid: number): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
-}
-
 export function benchIdle(docks: number): Promise<void> {
   return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const ids: string[] = []
@@ -32,10 +26,10 @@ export function benchIdle(docks: number): Promise<void> {
     await delay(settleMs)
     const processes = await sandboxProcesses(server.dataDir)
     const memory = sum(await Promise.all(processes.map(proportionalMiB)))
-    const before = sum(await Promise.all(processes.map(ticks)))
+    const before = sum(await Promise.all(processes.map(cpuSecondsOf)))
     await delay(watchMs)
-    const used = sum(await Promise.all(processes.map(ticks))) - before
-    const share = (used / 100 / (watchMs / 1000)) * 100
+    const used = sum(await Promise.all(processes.map(cpuSecondsOf))) - before
+    const share = (used / (watchMs / 1000)) * 100
     print(
       `${docks} idle Docks: ${(memory / docks).toFixed(1)} MiB each, in total ${share.toFixed(1)} % of a core`,
     )

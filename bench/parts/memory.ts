@@ -1,7 +1,7 @@
-/** Memory of the server's processes: RSS of the programs, PSS of PostgreSQL, whose processes share pages. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type BenchServer, print, processOf, residentMiB } from './bench-server.ts'
+/** Memory of a server's processes. */
+import { readFile } from 'node:fs/promises'
+import { type BenchServer, print, residentMiB } from './bench-server.ts'
+import { findServerProcesses, listDescendants, listProcesses } from './server-processes.ts'
 
 /** Returns a process's proportional set size (PSS) in MiB, or 0 if the process has ended. */
 export async function proportionalMiB(pid: number): Promise<number> {
@@ -13,29 +13,23 @@ export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
-const childrenOf = async (parent: number): Promise<number[]> => {
-  const found: number[] = []
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const status = await readFile(`/proc/${entry}/status`, 'utf8').catch(() => '')
-    if (new RegExp(`^PPid:\\s+${parent}$`, 'm').test(status)) found.push(Number(entry))
-  }
-  return found
+/** Returns the memory of a server's parts in MiB, by name. */
+export async function readMemory({ pid }: { pid: number }): Promise<Map<string, number>> {
+  const processes = await listProcesses()
+  const { controlPlane, agent, postgres } = findServerProcesses(processes, pid)
+  const database = [postgres, ...listDescendants(processes, postgres).map((each) => each.pid)]
+  return new Map([
+    ['control plane, PSS', await proportionalMiB(controlPlane)],
+    ['control plane, RSS', await residentMiB(controlPlane)],
+    ['agent, PSS', await proportionalMiB(agent)],
+    ['agent, RSS', await residentMiB(agent)],
+    // Its processes share pages, so the sum of their RSS would say nothing.
+    ['PostgreSQL, PSS', sum(await Promise.all(database.map(proportionalMiB)))],
+  ])
 }
 
 /** Prints the memory of the control plane, the agent and PostgreSQL in one line. */
 export async function printMemory(server: BenchServer, when: string): Promise<void> {
-  const port = String(server.port)
-  const control = await residentMiB(await processOf('apps/control-plane/src/main.ts', port))
-  const agent = await residentMiB(
-    await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`),
-  )
-  const lock = await readFile(join(server.dataDir, 'control/pg/postmaster.pid'), 'utf8')
-  const postmaster = Number(lock.split('\n')[0])
-  const database = sum(
-    await Promise.all([postmaster, ...(await childrenOf(postmaster))].map(proportionalMiB)),
-  )
-  print(
-    `memory, ${when}: control plane ${control.toFixed(0)} MiB, agent ${agent.toFixed(0)} MiB, PostgreSQL ${database.toFixed(0)} MiB`,
-  )
+  const parts = [...(await readMemory(server))].map(([name, mib]) => `${name} ${mib.toFixed(0)} MiB`)
+  print(`memory, ${when}: ${parts.join('; ')}`)
 }

@@ -6,8 +6,9 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { print, processOf, withServer } from '../../bench/parts/bench-server.ts'
+import { print, withServer } from '../../bench/parts/bench-server.ts'
 import { createSshClient } from '../api/ssh/ssh-client.ts'
+import { processOf } from '../crash/processes.ts'
 import { createDock } from '../e2e/support/dock.ts'
 import { freePort, type Server } from '../e2e/support/server.ts'
 
@@ -114,11 +115,7 @@ const reads: [(server: Server, id: string) => Promise<string>, number][] = [
 ]
 
 await withServer({ DOCK_SSH_PORT: String(await freePort()), DOCK_WARM_POOL: '1' }, async (server) => {
-  const mark = `PORT=${server.port}`
-  const pids = [
-    await processOf('apps/control-plane/src/main.ts', mark),
-    await processOf('apps/host-agent/src/main.ts', server.dataDir),
-  ]
+  const pids = [(await processOf('control-plane', server))!, (await processOf('agent', server))!]
   const dock = await createDock(server, { cpus: 2, memoryMiB: 4096, diskGiB: 20 })
   const growth = createGrowth(pids)
   const made = await server.client.call('startDockProcess', {

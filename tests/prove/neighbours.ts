@@ -5,14 +5,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Figure, percentile, sample } from '../../bench/figures.ts'
-import {
-  type BenchServer,
-  print,
-  processOf,
-  residentMiB,
-  withServer,
-} from '../../bench/parts/bench-server.ts'
+import { type BenchServer, print, residentMiB, withServer } from '../../bench/parts/bench-server.ts'
 import { longestSilenceMs } from '../../bench/parts/longest-silence.ts'
+import { processOf } from '../crash/processes.ts'
 import { createDock, exec, run } from '../e2e/support/dock.ts'
 
 const samples = Number(process.argv[2] ?? '40')
@@ -45,7 +40,7 @@ const commandsIn = (server: BenchServer, id: string, name: string): Promise<Figu
   )
 
 await withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
-  const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
+  const agent = (await processOf('agent', server))!
   const neighbour = await createDock(server)
   const quiet = percentile(await commandsIn(server, neighbour.id, 'quiet'), 0.95)
   const before = await residentMiB(agent)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@dock/sdk'
 
-const checkout = new URL('../../..', import.meta.url).pathname
+const thisCheckout = new URL('../../..', import.meta.url).pathname
 
 export type Admin = {
   baseUrl: string
@@ -71,11 +71,15 @@ const lastLines = (text: string): string => text.split('\n').slice(-40).join('\n
  */
 const usual = { DEFAULT_IMAGE: 'debian-13' }
 
-/** Starts a server on `dataDir`. Resolves when it prints that it is ready. Rejects with its output if it ends first. */
+/**
+ * Starts a server on `dataDir`, of another version of Dock if `checkout` is given. Resolves when it prints that it is ready.
+ * Rejects with its output if it ends first.
+ */
 export async function startServer(
   dataDir: string,
   port: number,
   environment: Record<string, string | undefined> = {},
+  checkout = thisCheckout,
 ): Promise<Server> {
   const child: ChildProcess = spawn(join(checkout, 'script/server'), [], {
     cwd: checkout,

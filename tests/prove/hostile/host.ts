@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { newUuid } from '@dock/foundation'
 import type { HostFacts } from '@dock/host-protocol'
 import { joinHostileHost } from '@dock/testkit'
-import { type BenchServer, processOf, withServer } from '../../../bench/parts/bench-server.ts'
+import { type BenchServer, withServer } from '../../../bench/parts/bench-server.ts'
+import { processOf } from '../../crash/processes.ts'
 import { createDock, run } from '../../e2e/support/dock.ts'
 import { joinToken } from '../../e2e/support/second-machine.ts'
 import { untilTrue } from './attackers.ts'
@@ -70,7 +71,7 @@ export function hostileHost(report: Report): Promise<void> {
         )
       await host.send(inventory())
       const online = (await untilTrue(isOnline, 10_000)) !== null
-      const peak = createPeak(await processOf('apps/control-plane/src/main.ts', `PORT=${server.port}`))
+      const peak = createPeak((await processOf('control-plane', server))!)
 
       const flood = async (piece: Uint8Array, bytes: number): Promise<number> => {
         const sessions = host.sessions()

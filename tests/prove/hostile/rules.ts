@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { processOf, withServer } from '../../../bench/parts/bench-server.ts'
+import { withServer } from '../../../bench/parts/bench-server.ts'
+import { processOf } from '../../crash/processes.ts'
 import { createDock, exec, run } from '../../e2e/support/dock.ts'
 import { untilTrue } from './attackers.ts'
 import type { Report } from './report.ts'
@@ -19,7 +20,7 @@ const areThere = async (): Promise<boolean> =>
 
 export function flushedRules(report: Report): Promise<void> {
   return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
-    const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
+    const agent = (await processOf('agent', server))!
     const [a, b] = [await createDock(server), await createDock(server)]
     const gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
     const host = spawn('perl', [greeter, String(port), '127.0.0.1'], { stdio: ['ignore', 'pipe', 'inherit'] })
