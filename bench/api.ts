@@ -2,13 +2,14 @@
  * script/bench api: measures authenticated GET /v1/me with an API key, on one control plane process with the default
  * database. Every request reads the credential from the database. Compares it with the bare framework in the same run.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres } from '@dock/embedded-postgres'
 import autocannon from 'autocannon'
+import { controlPlaneFlags } from '../apps/supervisor/src/control-plane.ts'
 import { freePort } from '../tests/e2e/support/server.ts'
 
 const connections = 50
@@ -22,10 +23,15 @@ const checkout = new URL('..', import.meta.url).pathname
 type Server = { url: string; process: ChildProcess }
 
 /** Starts a program with its log in a file, like script/server, and waits until it responds. */
-const start = async (main: string, folder: string, environment: Record<string, string>): Promise<Server> => {
+const start = async (
+  main: string,
+  folder: string,
+  environment: Record<string, string>,
+  flags: readonly string[] = [],
+): Promise<Server> => {
   const port = await freePort()
   const log = await open(join(folder, 'log'), 'a')
-  const child = spawn(process.execPath, [join(checkout, main)], {
+  const child = spawn(process.execPath, [...flags, join(checkout, main)], {
     env: { ...process.env, ...environment, PORT: String(port) },
     stdio: ['ignore', log.fd, log.fd],
   })
@@ -74,12 +80,14 @@ const postgres = await startPostgres({
 try {
   const controlDir = join(folder, 'control')
   await mkdir(controlDir)
-  const server = await start('apps/control-plane/src/main.ts', folder, {
+  execFileSync(join(checkout, 'script/install/compile'))
+  const environment = {
     DATABASE_URL: postgres.url,
     DOCK_CONTROL_DIR: controlDir,
     DOCK_EMBEDDED_HOST: 'off',
     DOCK_METRICS_PORT: '0',
-  })
+  }
+  const server = await start('.tools/compiled/control-plane.mjs', folder, environment, controlPlaneFlags)
   const { apiKey } = JSON.parse(await readFile(join(controlDir, 'admin.json'), 'utf8')) as { apiKey: string }
   const ours = await measure(server, `Bearer ${apiKey}`)
   await end(server)

@@ -38,9 +38,8 @@ export async function processOf(
   victim: Victim,
   server: { dataDir: string; port: number },
 ): Promise<number | null> {
-  if (victim === 'control-plane') return nodeProgram('apps/control-plane/src/main.ts', `PORT=${server.port}`)
-  if (victim === 'agent')
-    return nodeProgram('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/host`)
+  if (victim === 'control-plane') return nodeProgram('/control-plane.mjs', `PORT=${server.port}`)
+  if (victim === 'agent') return nodeProgram('/host-agent.mjs', `DOCK_HOST_DIR=${server.dataDir}/host`)
   const lock = await readFile(join(server.dataDir, 'control/pg/postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(lock, 10)
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null

@@ -9,6 +9,12 @@ import type { View } from './view.ts'
 
 const user = 'dock'
 
+/**
+ * Flags of Node for the control plane. V8's own bound for the young generation is eight times as large. It serves no more
+ * requests a second, and takes 35 MiB more at the start and 100 under load.
+ */
+export const controlPlaneFlags = ['--max-semi-space-size=8', '--enable-source-maps'] as const
+
 /** Returns uid and gid of the system user `dock`. Throws if script/bootstrap has not created it. */
 export async function readIdentity(): Promise<Identity> {
   for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
@@ -51,7 +57,8 @@ export function controlPlaneProgram(
       ...['--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
       ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],
       view.node,
-      join(view.checkoutDir, 'apps/control-plane/src/main.ts'),
+      ...controlPlaneFlags,
+      view.controlPlane,
     ],
     cwd: view.checkoutDir,
     environment: {

@@ -13,6 +13,7 @@ export const internalVariables: Readonly<Record<string, string>> = {
   DOCK_RUN_DIR: 'the agent’s folder under /run, given by its launcher',
   DOCK_JOIN_TOKEN_FILE: 'file of a join token, given by the supervisor',
   DOCK_NODE: 'the node program, given to the agent’s launcher',
+  DOCK_COMPILED: 'folder of the bundled programs, given by script/server and script/host',
   DOCK_COMPILE_ONLY: 'loads a program and ends: script/install/compile',
   DOCK_FAULTS: 'fault points of crash tests',
   DOCK_IMAGE_CACHE: 'folder of built root filesystems that the data folders of tests share',

@@ -15,6 +15,8 @@ export type Settings = {
   /** Path of the control plane's socket for root. */
   rootSocket: string
   checkout: string
+  /** Folder of the bundled programs. */
+  compiledDir: string
   bind: string
   port: number
   /** The SSH gateway. `isChosen`: the operator has named the port, so it must be free. Null: it is off. */
@@ -81,6 +83,7 @@ export async function readSettings(environment: NodeJS.ProcessEnv, checkout: str
     // Short enough for a socket path, and the same in every mount namespace.
     rootSocket: `/run/dock-${digest}-root/control.sock`,
     checkout,
+    compiledDir: environment['DOCK_COMPILED'] ?? join(checkout, '.tools/compiled'),
     bind: all['DOCK_BIND'] ?? '127.0.0.1',
     port: readPort('PORT', all['PORT'] ?? '8080'),
     ssh: readSsh(all['DOCK_SSH_PORT']),

@@ -12,8 +12,10 @@ export type View = {
   checkoutDir: string
   controlDir: string
   node: string
-  /** Folder of Node's compile cache. Empty if nothing was compiled. */
+  /** Folder of the bundled programs, with Node's compile cache. */
   compiledDir: string
+  /** The control plane's program. */
+  controlPlane: string
 }
 
 const shown = ['apps', 'packages', 'node_modules', 'package.json'] as const
@@ -44,8 +46,7 @@ export async function makeView(settings: Settings, identity: { uid: number; gid:
     if (present.has(name)) await bind(join(settings.checkout, name), join(checkoutDir, name), true)
   }
   const compiledDir = join(checkoutDir, '.tools/compiled')
-  const compiled = join(settings.checkout, '.tools/compiled')
-  if ((await tryCommand('test', ['-d', compiled])).code === 0) await bind(compiled, compiledDir, true)
+  await bind(settings.compiledDir, compiledDir, true)
   // Mounted also while empty: a site that is built later appears in it.
   const docs = '.tools/docs'
   await mkdir(join(settings.checkout, docs), { recursive: true })
@@ -57,15 +58,15 @@ export async function makeView(settings: Settings, identity: { uid: number; gid:
   if (settings.embeddedHost) await hideHost(settings.hostDir)
   await chmod(viewDir, 0o755)
 
-  const main = join(checkoutDir, 'apps/control-plane/src/main.ts')
+  const controlPlane = join(compiledDir, 'control-plane.mjs')
   const asUser = ['--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups', '--']
-  for (const path of [main, node]) {
+  for (const path of [controlPlane, node]) {
     if ((await tryCommand('setpriv', [...asUser, 'test', '-r', path])).code === 0) continue
     throw new Error(
       `The user 'dock' cannot read the program in ${settings.checkout}. Make it readable: chmod -R go+rX ${settings.checkout}/{apps,packages,node_modules,package.json}`,
     )
   }
-  return { checkoutDir, controlDir, node, compiledDir }
+  return { checkoutDir, controlDir, node, compiledDir, controlPlane }
 }
 
 /** Removes the empty folder of the view. */

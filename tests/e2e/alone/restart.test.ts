@@ -39,7 +39,7 @@ const runEventually = (id: string, command: string): Promise<string> =>
 
 /** Counts the outputs that the process keeper holds: pipes of which it has only the read end. */
 const keptOutputs = async (): Promise<number> => {
-  const [keeper] = await processesOf('process-keeper/main.ts', dataDir)
+  const [keeper] = await processesOf('/process-keeper.mjs', dataDir)
   if (keeper === undefined) return 0
   const folder = `/proc/${keeper}/fd`
   const ends = await Promise.all(

@@ -19,7 +19,7 @@ export type AppName = 'control-plane' | 'host-agent'
 
 /** Returns the Node process of an app of the server on this data folder. Its environment names the folder. */
 export async function appProcess(dataDir: string, app: AppName): Promise<number> {
-  for (const pid of await processesOf('node', `apps/${app}/src/main.ts`))
+  for (const pid of await processesOf('node', `/${app}.mjs`))
     if (await environmentHas(pid, `=${dataDir}`)) return pid
   throw new Error(`no process of ${app}`)
 }

@@ -100,7 +100,7 @@ export async function agentOf(dataDir: string): Promise<number> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
-    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
+    if (!(await read('cmdline')).includes('/host-agent.mjs')) continue
     if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`)) return Number(entry)
   }
   throw new Error(`no agent on ${dataDir}`)

@@ -22,7 +22,7 @@ const agentProcess = async (dataDir: string): Promise<string> => {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
-    if (!line.includes('apps/host-agent/src/main.ts') || !line.split('\0')[0]?.endsWith('node')) continue
+    if (!line.includes('/host-agent.mjs') || !line.split('\0')[0]?.endsWith('node')) continue
     const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '')
     if (environment.includes(`DOCK_HOST_DIR=${dataDir}/`)) return entry
   }

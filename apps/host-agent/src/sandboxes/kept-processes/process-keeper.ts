@@ -17,7 +17,12 @@ import { LeftPipes, type PipesOfProcess } from '../../process-keeper/left-pipes.
 import type { PipePaths } from '../../process-keeper/pipes.ts'
 import { AgentRefusal } from '../agent-refusal.ts'
 
-const program = fileURLToPath(new URL('../../process-keeper/main.ts', import.meta.url))
+const compiledDir = process.env['DOCK_COMPILED']
+/** The bundle, if the agent runs from one. */
+const program =
+  compiledDir === undefined
+    ? fileURLToPath(new URL('../../process-keeper/main.ts', import.meta.url))
+    : join(compiledDir, 'process-keeper.mjs')
 const startMs = 20_000
 const pollMs = 10
 const notRunning = new Set(['ENOENT', 'ECONNREFUSED'])
@@ -213,7 +218,14 @@ export class ProcessKeeper {
     await mkdir(runFolder, { recursive: true, mode: 0o700 })
     const child = spawn(
       process.execPath,
-      ['--max-semi-space-size=2', program, folder, this.#socketPath, JSON.stringify(settings ?? {})],
+      [
+        '--max-semi-space-size=2',
+        '--enable-source-maps',
+        program,
+        folder,
+        this.#socketPath,
+        JSON.stringify(settings ?? {}),
+      ],
       // In a session of its own: signals for the agent's group must not reach it.
       { detached: true, cwd: '/', stdio: ['ignore', 'inherit', 'inherit'] },
     )
