@@ -11,8 +11,8 @@ const database = {
   ...patientPolls,
   testTimeout: 90_000,
   hookTimeout: 120_000,
-  // By default Vitest keeps one processor free. On two processors it would run one file at a time.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // One file more than processors, because tests often wait: for a program, a browser, a timer.
+  maxWorkers: availableParallelism() + 1,
 }
 
 const realDocks = { ...patientPolls, testTimeout: 240_000, hookTimeout: 600_000 }
