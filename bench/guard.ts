@@ -127,8 +127,10 @@ const measure = async (): Promise<void> => {
     say(`round ${done + 1} of ${rounds} after ${minutes().toFixed(1)} minutes`)
   }
   if (done < rounds) say(`only ${done} of ${rounds} rounds, because of the time`)
-  if (await hasStrace()) await countCalls()
-  else say('strace is not installed, so the system calls of the agent are not counted')
+  const left = ((minutes() - beforeRounds) / done) * (1 + warmShare * done)
+  if (!(await hasStrace())) say('no count of system calls: strace is not installed')
+  else if (minutes() + left > minutesMax) say('no count of system calls, because of the time')
+  else await countCalls()
   await stopAll()
   await startBoth(warmPoolSize)
   for (let index = 0; index < done; index++) await runRound([warmBlock])
