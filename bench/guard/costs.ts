@@ -64,6 +64,8 @@ export type StatementCounter = { read(): Promise<number>; close(): Promise<void>
 
 const connect = async (dataDir: string, database: string): Promise<pg.Client> => {
   const client = new pg.Client({ host: join(dataDir, 'control/run'), user: 'dock', database })
+  // If the server ends, the next request says so. Without a listener this would end the process and leave the other server.
+  client.on('error', () => undefined)
   await client.connect()
   return client
 }
