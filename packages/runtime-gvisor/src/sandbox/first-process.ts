@@ -14,7 +14,7 @@ const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
  * How long the image's services wait after a boot for which somebody waits: the first command would share the processors
  * with their start.
  */
-const servicesAfterMs = 350
+const servicesAfterMs = 360
 
 const afterPreparation = (waitMs: number): string => `
 code=$?
