@@ -39,11 +39,7 @@ const read = (world: World, random: Random): RawRequest => {
 }
 
 const readTar = (world: World, random: Random): RawRequest => {
-  const { path, headers } = fileOf(
-    world,
-    random,
-    `?path=${random.pick([folder, '/usr/share', '/etc', `${folder}/large`])}`,
-  )
+  const { path, headers } = fileOf(world, random, `?path=${random.pick([folder, '/etc', `${folder}/large`])}`)
   return { method: 'GET', path, headers: { ...headers, accept: 'application/x-tar' } }
 }
 

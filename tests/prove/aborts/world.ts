@@ -42,10 +42,17 @@ const startMachine = async (server: World['server'], id: string): Promise<Machin
   )
   await start({ command: 'exec python3 /tmp/hosted.py' })
   const [writer, holder, shell, exposed] = await Promise.all([
-    start({ command: 'while :; do head -c 20000 /dev/zero; echo err >&2; sleep 0.1; done' }),
+    // One process: starting programs in a loop would take most of a processor.
+    start({
+      command: `exec perl -e '$| = 1; for (;;) { print "\\0" x 20000; print STDERR "err\\n"; select undef, undef, undef, 0.1 }'`,
+    }),
     start({ command: 'head -c 3500000 /dev/urandom; exec sleep infinity' }),
     // Ctrl-C between two of its shells must not end it.
-    start({ command: 'trap : INT; while :; do bash; done', pty: { cols: 80, rows: 24 }, stdin: true }),
+    start({
+      command: 'trap : INT; while :; do bash; sleep 0.5; done',
+      pty: { cols: 80, rows: 24 },
+      stdin: true,
+    }),
     server.client.call('exposePort', { params: { id }, body: { port: hostedPort } }),
   ])
   await run(server, id, `until (exec 3<>/dev/tcp/127.0.0.1/${hostedPort}) 2>/dev/null; do sleep 0.05; done`)
