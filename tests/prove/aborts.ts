@@ -39,7 +39,7 @@ if (!Number.isInteger(count) || !Number.isInteger(seed) || targets.length === 0)
   process.exit(2)
 }
 
-const atOnce = 24
+const atOnce = 12
 /** How many wait in the middle of a request, at any time of a long run. */
 const holding = 8
 const longMin = 2_000
