@@ -30,8 +30,9 @@ export function createPoolRoom(poolDir: string, givenReserve?: number): () => Po
     try {
       if (allotment) return allotment.read()
     } catch {
-      // The pool was mounted again.
+      // The pool was unmounted or mounted again. Never read closed descriptors: their numbers may name other files.
       allotment?.close()
+      allotment = undefined
     }
     allotment = openPoolAllotment(poolDir)
     return allotment.read()
