@@ -77,10 +77,13 @@ const message = (from: MailSender, mail: OutgoingMail) => ({
 /** Creates a transport that sends through a mail server, `smtp://` or `smtps://`. */
 export function createSmtpTransport(address: string, from: MailSender): MailTransport {
   const url = withDefaults(address)
-  // The library is loaded by the first mail.
-  let loading: Promise<Transporter> | undefined
-  const load = (): Promise<Transporter> =>
-    (loading ??= import('nodemailer').then(({ createTransport }) => createTransport(url.href)))
+  // The first mail loads the library.
+  let transport: Transporter | undefined
+  const load = async (): Promise<Transporter> => {
+    const { createTransport } = await import('nodemailer')
+    transport ??= createTransport(url.href)
+    return transport
+  }
   return {
     delivery: 'smtp',
     connections: Math.max(1, Number(url.searchParams.get('maxConnections')) || usualConnections),
@@ -88,7 +91,7 @@ export function createSmtpTransport(address: string, from: MailSender): MailTran
       await (await load()).sendMail({ ...message(from, mail), ...(signal ? { signal } : {}) })
     },
     forget: async () => undefined,
-    close: () => void loading?.then((transport) => transport.close()),
+    close: () => transport?.close(),
   }
 }
 

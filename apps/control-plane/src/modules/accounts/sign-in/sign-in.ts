@@ -74,15 +74,16 @@ const checkSearch = (search: string): void => {
 /** Creates the handler of /api/auth. */
 export function createSignIn(options: SignInOptions): SignIn {
   const { db, rateLimits, logger } = options
-  let loading: Promise<ReturnType<typeof createLibrary>> | undefined
+  let made: ReturnType<typeof createLibrary> | undefined
   // A server that people use with API keys and sessions alone never needs the library.
-  const load = () =>
-    (loading ??= import('./better-auth.ts').then((module) =>
-      module.createLibrary({
-        ...options,
-        onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
-      }),
-    ))
+  const load = async () => {
+    const module = await import('./better-auth.ts')
+    made ??= module.createLibrary({
+      ...options,
+      onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
+    })
+    return made
+  }
   const passwordAttempts = createPasswordAttempts(rateLimits, {
     secret: options.secret,
     secure: options.apiUrl.startsWith('https:'),
