@@ -6,13 +6,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { readCgroupMounts } from '../../packages/runtime-gvisor/src/cgroup/sandbox-cgroup.ts'
-import {
-  cpuMsOf,
-  cpuMsOfPrograms,
-  listDescendants,
-  listProcesses,
-  type ServerProcesses,
-} from '../parts/server-processes.ts'
+import { cpuSecondsOfPrograms } from '../parts/cpu-seconds.ts'
+import { cpuMsOf, listDescendants, listProcesses, type ServerProcesses } from '../parts/server-processes.ts'
 
 /** Processor time in milliseconds. That of the agent includes the programs that it ran. */
 export type CpuCosts = { controlPlane: number; agent: number; postgres: number; sandboxes: number }
@@ -138,7 +133,7 @@ export async function readCosts(
   const [ofControlPlane, ofAgent, ofPrograms, ofPostgres, sandboxes, calls] = await Promise.all([
     cpuMsOf(controlPlane),
     cpuMsOf(agent),
-    cpuMsOfPrograms(agent),
+    cpuSecondsOfPrograms(agent).then((seconds) => seconds * 1000),
     Promise.all([postgres, ...connections].map(cpuMsOf)),
     sandboxCpuMs(dataDir),
     callsOf(agent),

@@ -3,13 +3,19 @@ import { readFile } from 'node:fs/promises'
 /** Clock ticks per second, the same on every Linux that Node runs on. */
 const ticks = 100
 
-/** Returns the seconds of processor time that a process and its threads have taken so far. */
-export async function cpuSecondsOf(pid: number): Promise<number> {
+/** Adds the field with this position after the name in /proc/PID/stat and the one after it; both count ticks. */
+const secondsAt = async (pid: number, position: number): Promise<number> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const [user = 0, system = 0] = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number)
-  return (user + system) / ticks
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[position]) + Number(fields[position + 1])) / ticks
+}
+
+/** Returns the seconds of processor time that a process and its threads have taken so far. */
+export function cpuSecondsOf(pid: number): Promise<number> {
+  return secondsAt(pid, 11)
+}
+
+/** Returns the seconds of processor time of the programs that a process has run to their end. */
+export function cpuSecondsOfPrograms(pid: number): Promise<number> {
+  return secondsAt(pid, 13)
 }

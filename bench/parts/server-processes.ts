@@ -61,17 +61,3 @@ export async function cpuMsOf(pid: number): Promise<number> {
   )
   return times.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / nanosecondsPerMs
 }
-
-/** Clock ticks are 10 ms on every Linux that Node runs on. */
-const tickMs = 10
-
-/** Returns the milliseconds of processor time of the programs that a process has run to their end. */
-export async function cpuMsOfPrograms(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(13, 15)
-    .map(Number)
-  return (user + system) * tickMs
-}

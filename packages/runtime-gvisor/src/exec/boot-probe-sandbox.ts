@@ -16,7 +16,7 @@ import { createSentryTransport } from './sentry-transport.ts'
 /** It is no id of a Dock's boot, so `list` never returns it. */
 const id = 'transport-probe'
 
-/** Boots the sandbox with this runsc. It also removes one that a driver left behind when it died. */
+/** Boots the sandbox with this runsc. First removes the sandbox of a driver that died during its probe. */
 export async function bootProbeSandbox(
   program: Runsc,
   mounts: readonly CgroupMount[],

@@ -10,8 +10,8 @@ export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
 }
 
 /**
- * A process in a Dock, with back-pressure in both directions. Its outputs share one connection, so read both (or
- * `resume` the one that you ignore): an unread output also stops the other one.
+ * A process in a Dock, with back-pressure in both directions. Its outputs share one connection: while one of them is not
+ * read, the other stops too. So read both, or call `resume` on the one that you ignore.
  */
 export type RemoteProcess = {
   readonly id: string
