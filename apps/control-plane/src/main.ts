@@ -131,7 +131,6 @@ const run = async (logger: Logger): Promise<void> => {
     const { fd, port } = config.ssh
     await controlPlane.ssh?.listen(fd === undefined ? { host: config.bind, port } : { fd })
   }
-  logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 
   let ending = false
   end = (exitCode) => {
@@ -157,6 +156,8 @@ const run = async (logger: Logger): Promise<void> => {
     )
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(0))
+  // Logged last: whoever reads this line may send the signal at once.
+  logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 }
 
 if (!compileOnly) {

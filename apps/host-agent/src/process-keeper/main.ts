@@ -11,6 +11,8 @@ import { createKeeperServer } from './keeper-server.ts'
 import { hostBytesMaxOn, type KeeperSettings, keeperDefaults } from './keeper-settings.ts'
 
 const run = async (root: string, socketPath: string, settings: KeeperSettings): Promise<void> => {
+  // Signals for the group of a terminal or of the agent are not meant for the keeper.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   const logger = createLogger('process-keeper')
   const log = (error: unknown): void => logger.error({ err: error }, 'a kept process')
   // Announces nothing: the agent takes it for a death, and starts another keeper.
@@ -42,8 +44,6 @@ const run = async (root: string, socketPath: string, settings: KeeperSettings): 
     if (performance.now() - usedAt >= settings.idleMs) void exit()
   }
   setInterval(checkUse, Math.min(60_000, settings.idleMs / 2))
-  // Signals for the group of a terminal or of the agent are not meant for the keeper.
-  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   logger.info({ root }, 'process keeper ready')
 }
 
