@@ -4,7 +4,7 @@ import { ExecRefused } from '@dock/runtime'
 import { markedBoundingSet } from '../sandbox/exec-mark.ts'
 import { endTreeProgram } from './end-tree-program.ts'
 import type { ExecTransport } from './exec-transport.ts'
-import { runToEnd } from './run-to-end.ts'
+import { runPlatformProgram } from './run-platform-program.ts'
 
 const attemptMs = 20_000
 const retryMs = 250
@@ -45,19 +45,11 @@ const attempt = async (
   ageMs: number,
 ): Promise<number | 'refused' | 'unknown'> => {
   const argumentsOf = [mark, markedBoundingSet(mark), String(Math.ceil(ageMs / 10))]
-  const program = {
-    argv: ['/bin/bash', '-c', endTreeProgram, 'end-tree', ...argumentsOf],
-    env: {},
-    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
-  }
-  const late = new AbortController()
-  const abandoned = delay(attemptMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const argv = ['/bin/bash', '-c', endTreeProgram, 'end-tree', ...argumentsOf]
+  const program = { argv, outputLimitBytes, deadlineMs: attemptMs }
   try {
-    const { exitCode } = await runToEnd(transport, sandboxId, program, { outputLimitBytes }, abandoned)
-    return exitCode
+    return (await runPlatformProgram(transport, sandboxId, 'end-tree', program)).exitCode
   } catch (error) {
     return error instanceof ExecRefused ? 'refused' : 'unknown'
-  } finally {
-    late.abort()
   }
 }

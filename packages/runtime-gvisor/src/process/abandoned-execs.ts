@@ -3,10 +3,9 @@
  * and processes left behind by an ended command are reparented to process 1. So the commands are the marked processes
  * without a parent.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecReference, SandboxProcess } from '@dock/runtime'
 import type { ExecTransport } from '../exec/exec-transport.ts'
-import { runToEnd } from '../exec/run-to-end.ts'
+import { runPlatformProgram } from '../exec/run-platform-program.ts'
 import { isSameMark, markOf, markVariable } from '../sandbox/exec-mark.ts'
 import { ptyHolderName } from './pty-program.ts'
 
@@ -38,20 +37,9 @@ export async function abandonedExecs(
 ): Promise<ExecReference[]> {
   const fromOutside = processes.filter(({ pid, parentPid }) => parentPid === 0 && pid !== 1)
   if (fromOutside.length === 0) return []
-  const program = {
-    argv: ['/bin/bash', '-c', readMarks, 'read-marks', ...fromOutside.map(({ pid }) => String(pid))],
-    env: {},
-    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
-  }
-  const late = new AbortController()
-  const abandoned = delay(readMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
-  const { stdout, exitCode } = await runToEnd(
-    transport,
-    sandboxId,
-    program,
-    { outputLimitBytes },
-    abandoned,
-  ).finally(() => late.abort())
+  const argv = ['/bin/bash', '-c', readMarks, 'read-marks', ...fromOutside.map(({ pid }) => String(pid))]
+  const program = { argv, outputLimitBytes, deadlineMs: readMs }
+  const { stdout, exitCode } = await runPlatformProgram(transport, sandboxId, 'other', program)
   if (exitCode !== 0) throw new Error(`reading the marks of commands failed: ${exitCode}`)
   const holders = new Set(fromOutside.filter(({ name }) => name === ptyHolderName).map(({ pid }) => pid))
   return [...stdout.toString().matchAll(/^(\d+) ([0-9a-f]{16}) ([0-9a-f]*)$/gm)].flatMap(

@@ -1,6 +1,5 @@
 /** Starts a tenant's program with streams. It is marked as every command is, so its whole tree can be ended. */
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   ExecRefused,
   type OpenProcess,
@@ -11,7 +10,7 @@ import {
 } from '@dock/runtime'
 import { endTree } from '../exec/end-tree.ts'
 import type { Command, ExecTransport, StartedCommand } from '../exec/exec-transport.ts'
-import { runToEnd } from '../exec/run-to-end.ts'
+import { runPlatformProgram } from '../exec/run-platform-program.ts'
 import type { LeftOutputs } from '../pipes/left-outputs.ts'
 import { ProcessStreams } from '../pipes/process-streams.ts'
 import { markCapabilities, markVariable } from '../sandbox/exec-mark.ts'
@@ -126,13 +125,10 @@ export async function resizeTerminal(
   { cols, rows }: { cols: number; rows: number },
 ): Promise<void> {
   const size = [terminalSize(cols), terminalSize(rows)].map(String)
-  const program = {
-    argv: ['/bin/bash', '-c', resizeProgram, 'resize', String(pid), ...size],
-    env: {},
-    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
-  }
-  const abandoned = delay(resizeMs, undefined, { ref: false })
-  await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, abandoned).catch(() => undefined)
+  const argv = ['/bin/bash', '-c', resizeProgram, 'resize', String(pid), ...size]
+  await runPlatformProgram(transport, sandboxId, 'other', { argv, deadlineMs: resizeMs }).catch(
+    () => undefined,
+  )
 }
 
 /** Returns a function that resizes the terminal to the size that was wanted last. Errors leave the terminal as it is. */

@@ -2,7 +2,6 @@
  * Sends a signal to an attached process. A program inside does it, because the sentry knows no process groups. It runs
  * as root, so that the signal also reaches what the program runs through `sudo`.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type ExecReference,
   ExecRefused,
@@ -12,7 +11,7 @@ import {
   signalNumbers,
 } from '@dock/runtime'
 import type { ExecTransport } from '../exec/exec-transport.ts'
-import { runToEnd } from '../exec/run-to-end.ts'
+import { runPlatformProgram } from '../exec/run-platform-program.ts'
 import { markedBoundingSet } from '../sandbox/exec-mark.ts'
 import type { LiveSandbox } from '../sandbox/live-sandbox.ts'
 
@@ -84,19 +83,14 @@ export async function signalProcess(
       : [signalProgram, 'signal', `${pid}`, markedBoundingSet(mark), signal, target, pty ? '1' : '0']
   const program = {
     argv: ['/bin/bash', '-c', ...words],
-    env: { PATH: '/usr/bin:/bin' },
-    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
+    ...{ env: { PATH: '/usr/bin:/bin' }, deadlineMs: signalMs },
   }
-  const late = new AbortController()
-  const abandoned = delay(signalMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
   try {
-    await runToEnd(transport, sandbox.id, program, { outputLimitBytes: 0 }, abandoned)
+    await runPlatformProgram(transport, sandbox.id, 'other', program)
   } catch (error) {
     if (!(error instanceof ExecRefused)) throw error
     // The sandbox no longer has a bash.
     await (await sandbox.sentry()).signal(pid, signalNumbers[signal]).catch(() => undefined)
-  } finally {
-    late.abort()
   }
 }
 
