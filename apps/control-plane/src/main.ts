@@ -156,7 +156,7 @@ const run = async (logger: Logger): Promise<void> => {
     )
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(0))
-  // Logged last: whoever reads this line may send the signal at once.
+  // Logged last: a reader of this line may send the signal at once.
   logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 }
 
