@@ -143,7 +143,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
     isOutdated: ({ dockId, generation }) => isOutdated(runsc, folderOf(sandboxId(dockId, generation))),
     rename: async (handle, hostname) => {
       const sandbox = sandboxOf(handle)
-      await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))
+      await sandbox.use(() => renameSandbox(transport, stateDir, sandbox.id, hostname))
     },
     keepLeftOutputs: (keep) => leftOutputs.keepWith(keep),
     watchMemory: (listener) => {

@@ -5,6 +5,8 @@ export type Command = {
   argv: readonly string[]
   /** A file that runs in place of `argv[0]`, if the transport can do that and the sandbox has the file. */
   executable?: string | undefined
+  /** A descriptor of a program of this host that runs in place of `argv[0]`, which then may be any text. */
+  fromHost?: number | undefined
   env: Readonly<Record<string, string>>
   cwd: string
   uid: number

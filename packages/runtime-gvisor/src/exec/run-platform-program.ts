@@ -8,7 +8,7 @@ import { createSerial } from '@dock/foundation'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { type RunResult, runToEnd } from './run-to-end.ts'
 
-export type PlatformProgram = Pick<Command, 'argv' | 'alsoHolding'> & {
+export type PlatformProgram = Pick<Command, 'argv' | 'fromHost' | 'alsoHolding'> & {
   env?: Command['env']
   outputLimitBytes?: number
   /** The time that the program has once it is its turn. */
@@ -25,10 +25,10 @@ export function runPlatformProgram(
   transport: ExecTransport,
   sandboxId: string,
   lane: 'end-tree' | 'other',
-  { argv, env = {}, alsoHolding, outputLimitBytes = 0, deadlineMs }: PlatformProgram,
+  { argv, fromHost, env = {}, alsoHolding, outputLimitBytes = 0, deadlineMs }: PlatformProgram,
 ): Promise<RunResult> {
   const command = {
-    ...{ argv, env, cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
+    ...{ argv, fromHost, env, cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
     ...(alsoHolding ? { alsoHolding } : {}),
   }
   return inTurn(`${sandboxId} ${lane}`, async () => {

@@ -63,7 +63,7 @@ export function createRunscTransport(
   }
   return {
     name: 'runsc-exec',
-    start: async (sandboxId, { argv, env, cwd, uid, gid, alsoBounding, alsoHolding }, streams) => {
+    start: async (sandboxId, { argv, fromHost, env, cwd, uid, gid, alsoBounding, alsoHolding }, streams) => {
       const name = join(await requestFolder(), randomUUID())
       const [requestFile, pidFile] = [`${name}.json`, `${name}.pid`]
       const request = {
@@ -73,8 +73,13 @@ export function createRunscTransport(
       }
       await writeFile(requestFile, JSON.stringify(request), { mode: 0o600, flag: 'wx' })
       const runsc = runscFor(sandboxId)
-      const args = runsc.args('exec', `--process=${requestFile}`, `--internal-pid-file=${pidFile}`, sandboxId)
-      const child = spawn(runsc.path, args, { stdio: [...streams] })
+      const files = [`--process=${requestFile}`, `--internal-pid-file=${pidFile}`]
+      const given =
+        fromHost === undefined
+          ? { flags: [], stdio: streams }
+          : { flags: ['--exec-fd=3'], stdio: [...streams, fromHost] }
+      const args = runsc.args('exec', ...files, ...given.flags, sandboxId)
+      const child = spawn(runsc.path, args, { stdio: [...given.stdio] })
       const exited = new Promise<number>((resolve, reject) => {
         child.once('error', reject)
         // Not `close`: a background process may keep the streams open.

@@ -34,10 +34,10 @@ export function createSentryTransport(sentryOf: (sandboxId: string) => Promise<S
     name: 'control-socket',
     start: async (sandboxId, command, streams) => {
       const sentry = await sentryOf(sandboxId)
-      const { argv, executable, env, cwd, uid, gid, alsoBounding, alsoHolding } = command
+      const { argv, executable, fromHost, env, cwd, uid, gid, alsoBounding, alsoHolding } = command
       const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding, alsoHolding)
       const wanted = {
-        ...{ argv, cwd, uid, gid },
+        ...{ argv, fromHost, cwd, uid, gid },
         env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
         capabilities: {
           bounding: maskOf(bounding),

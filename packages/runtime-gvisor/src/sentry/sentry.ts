@@ -14,6 +14,8 @@ export type SentryCommand = {
   argv: readonly string[]
   /** The file to run, if it is not `argv[0]`. */
   executable?: string | undefined
+  /** A descriptor of a program of this host that runs in place of a file. */
+  fromHost?: number | undefined
   env: readonly string[]
   cwd: string
   uid: number
@@ -59,10 +61,11 @@ export class Sentry {
    * Returns the pid. The caller must wait for it exactly once.
    */
   async start(command: SentryCommand, streams: readonly [number, number, number]): Promise<number> {
-    const { capabilities } = command
+    const { capabilities, fromHost } = command
+    const file = command.executable ?? (command.argv[0]?.startsWith('/') ? command.argv[0] : '')
     const argument = {
       // Without a file name, the sentry searches the program in the PATH of its environment.
-      filename: command.executable ?? (command.argv[0]?.startsWith('/') ? command.argv[0] : ''),
+      filename: fromHost === undefined ? file : '',
       argv: command.argv,
       envv: command.env,
       wd: command.cwd,
@@ -81,7 +84,9 @@ export class Sentry {
       GuestFDs: [0, 1, 2],
       ContainerID: this.#container,
     }
-    const options = { descriptors: streams, deadlineMs: answerDeadlineMs }
+    // The sentry runs a descriptor that is none of `GuestFDs`.
+    const descriptors = fromHost === undefined ? streams : [...streams, fromHost]
+    const options = { descriptors, deadlineMs: answerDeadlineMs }
     return pid.parse(await this.#call('ExecuteAsync', argument, options))
   }
 
