@@ -30,7 +30,18 @@ const moduleFaces = `${app}/modules/[^/]+/index\\.ts$`
 
 /** The folders of the gVisor driver, lowest first. Each may import those before it. */
 const gvisor = '^packages/runtime-gvisor/src'
-const gvisorFolders = ['system', 'runsc', 'cgroup', 'sentry', 'memory', 'pipes', 'sandbox', 'exec', 'process']
+const gvisorFolders = [
+  'system',
+  'runsc',
+  'cgroup',
+  'sentry',
+  'memory',
+  'pipes',
+  'sandbox',
+  'blank',
+  'exec',
+  'process',
+]
 
 module.exports = {
   forbidden: [

@@ -45,13 +45,33 @@ export async function processOf(
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null
 }
 
+/**
+ * Returns what occurs in the arguments of a Dock's sandbox: the beginning of its id, and last the name under which
+ * runsc knows it. That is its id, or the name of the blank sandbox that became the Dock's.
+ */
+export async function sandboxNamesOf(dockId: string): Promise<string[]> {
+  const id = `d${dockId.replaceAll('-', '')}g`
+  const names = [id]
+  for (const host of await readdir('/run').catch(() => [])) {
+    const bundles = join('/run', host, 'sandboxes')
+    const own = host.startsWith('dock-') ? await readdir(bundles).catch(() => []) : []
+    for (const folder of own.filter((each) => each.startsWith(id)))
+      names.push(await readFile(join(bundles, folder, 'name'), 'utf8').catch(() => folder))
+  }
+  return names
+}
+
 /** Returns the pid of a Dock's sandbox. */
 export async function sandboxOf(dataDir: string, dockId: string): Promise<number> {
-  const name = `d${dockId.replaceAll('-', '')}g`
+  const names = await sandboxNamesOf(dockId)
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await read(entry, 'cmdline')
-    if (line.startsWith('runsc-sandbox') && line.includes(dataDir) && line.includes(name))
+    if (
+      line.startsWith('runsc-sandbox') &&
+      line.includes(dataDir) &&
+      names.some((name) => line.includes(name))
+    )
       return Number(entry)
   }
   throw new Error(`no sandbox of Dock ${dockId}`)

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { disagreements, type Found, type Recorded } from './scan.ts'
 
 const [running, kept, archived, warm] = ['run', 'kept', 'arch', 'pool']
+const blank = `blank-${'0'.repeat(32)}`
 
 /**
- * A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool.
+ * A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool,
+ * a blank sandbox.
  */
 const consistentState = (): { recorded: Recorded; found: Found } => ({
   recorded: {
@@ -20,12 +22,13 @@ const consistentState = (): { recorded: Recorded; found: Found } => ({
     everyDock: [running, kept, archived],
   },
   found: {
-    sandboxes: [`${running}/3`, `${warm}/0`],
-    gofers: [`${running}/3`, `${warm}/0`],
-    groups: [`${running}/3`, `${warm}/0`],
-    states: [`${running}/3`, `${warm}/0`],
-    bundles: [`${running}/3`, `${warm}/0`],
+    sandboxes: [`${running}/3`, `${warm}/0`, blank],
+    gofers: [`${running}/3`, `${warm}/0`, blank],
+    groups: [`${running}/3`, `${warm}/0`, blank],
+    states: [`${running}/3`, `${warm}/0`, blank],
+    bundles: [`${running}/3`, `${warm}/0`, blank],
     namespaces: [running, warm],
+    reserved: ['interface'],
     interfaces: [running, warm],
     mounts: [running, warm],
     loops: [running, warm],
@@ -55,6 +58,22 @@ describe('the scanner', () => {
       expect(disagreements(recorded, found)).not.toEqual([])
     },
   )
+
+  it.each(['gofers', 'groups', 'states', 'bundles'] as const)(
+    'reports a blank sandbox without %s',
+    (part) => {
+      const { recorded, found } = consistentState()
+      found[part].pop()
+      expect(disagreements(recorded, found)).not.toEqual([])
+    },
+  )
+
+  it('reports a blank sandbox of a dead agent', () => {
+    const { recorded, found } = consistentState()
+    for (const part of ['sandboxes', 'gofers', 'groups', 'states', 'bundles'] as const)
+      found[part].splice(-1, 1, `${blank} of a dead agent`)
+    expect(disagreements(recorded, found)).toContain(`sandbox ${blank} of a dead agent is left over`)
+  })
 
   it('reports a second sandbox of a Dock, and one of an old generation', () => {
     const { recorded, found } = consistentState()

@@ -25,7 +25,10 @@ export type Recorded = {
   everyDock: string[]
 }
 
-/** What exists on the machine, by Dock id; sandboxes as `id/generation`. */
+/**
+ * What exists on the machine, by Dock id; sandboxes as `id/generation`, or `blank-…` if no Dock has them yet. One that
+ * the present agent has not made is `… of a dead agent`.
+ */
 export type Found = {
   sandboxes: string[]
   gofers: string[]
@@ -35,6 +38,8 @@ export type Found = {
   /** OCI bundles made by the driver. */
   bundles: string[]
   namespaces: string[]
+  /** Interfaces of network namespaces in which a blank sandbox waits. */
+  reserved: string[]
   interfaces: string[]
   mounts: string[]
   loops: string[]
@@ -47,9 +52,30 @@ export type Found = {
 const dashed = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 const sandboxName = /d([0-9a-f]{32})g([0-9a-f]{8})/
-const parseSandbox = (text: string): string | null => {
-  const match = sandboxName.exec(text)
-  return match ? `${dashed(match[1]!)}/${Number.parseInt(match[2]!, 16)}` : null
+const blankName = /blank-[0-9a-f]{32}/
+const isBlank = (name: string): boolean => /^blank-[0-9a-f]{32}$/.test(name)
+/** Names sandboxes: `id/generation` of the Dock, or its own name for a blank one that no Dock has. */
+type Naming = (text: string) => string | null
+
+/** Blank sandboxes keep their name when they become the sandbox of a Dock; a file in the Dock's bundle says so. */
+const namingOf = async (bundles: string, agent: number): Promise<Naming> => {
+  const parse = (text: string): string | null => {
+    const match = sandboxName.exec(text)
+    return match ? `${dashed(match[1]!)}/${Number.parseInt(match[2]!, 16)}` : null
+  }
+  const names = new Map<string, string>()
+  for (const folder of existsSync(bundles) ? await readdir(bundles) : []) {
+    const blank = await readFile(join(bundles, folder, 'name'), 'utf8').catch(() => '')
+    const owner = parse(folder)
+    if (blank && owner) names.set(blank, owner)
+    const record = await readFile(join(bundles, folder, 'blank.json'), 'utf8').catch(() => '')
+    const isMine = record.includes(`"maker":{"pid":${agent},`)
+    if (isBlank(folder) && isMine && !names.has(folder)) names.set(folder, folder)
+  }
+  return (text) => {
+    const blank = blankName.exec(text)?.[0]
+    return blank ? (names.get(blank) ?? `${blank} of a dead agent`) : parse(text)
+  }
 }
 
 /** Returns the URL of a server's embedded database. */
@@ -85,15 +111,16 @@ export async function readRecorded(dataDir: string): Promise<Recorded> {
   }
 }
 
-const processes = async (root: string): Promise<Pick<Found, 'sandboxes' | 'gofers'>> => {
+const processes = async (root: string, nameIn: Naming): Promise<Pick<Found, 'sandboxes' | 'gofers'>> => {
   const found: Pick<Found, 'sandboxes' | 'gofers'> = { sandboxes: [], gofers: [] }
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
-    const name = line.includes(`--root=${root}`) ? parseSandbox(line) : null
+    const name = line.includes(`--root=${root}`) ? nameIn(line) : null
     if (name === null) continue
     if (line.startsWith('runsc-sandbox')) found.sandboxes.push(name)
-    else if (line.startsWith('runsc-gofer')) found.gofers.push(name)
+    else if (line.startsWith('runsc-gofer') || (name.startsWith('blank-') && line.startsWith('/bin/bash')))
+      found.gofers.push(name)
     else found.gofers.push(`${name} (${line.split('\0')[0]})`)
   }
   return found
@@ -122,17 +149,17 @@ const loops = async (pool: string): Promise<string[]> => {
   })
 }
 
-const controlGroups = async (): Promise<string[]> => {
+const controlGroups = async (nameIn: Naming): Promise<string[]> => {
   const base = '/sys/fs/cgroup'
-  const names = async (path: string) => (await readdir(path).catch(() => [])).map(parseSandbox)
+  const names = async (path: string) => (await readdir(path).catch(() => [])).map(nameIn)
   const folders = [join(base, 'dock'), ...(await readdir(base)).map((name) => join(base, name, 'dock'))]
   return [...new Set((await Promise.all(folders.map(names))).flat().filter((name) => name !== null))]
 }
 
 /** Lists the sandboxes that a folder has entries for. The folder may not exist yet. */
-const sandboxesIn = async (folder: string): Promise<string[]> => {
+const sandboxesIn = async (folder: string, nameIn: Naming): Promise<string[]> => {
   const names = existsSync(folder) ? await readdir(folder) : []
-  return [...new Set(names.map(parseSandbox).filter((name) => name !== null))]
+  return [...new Set(names.map(nameIn).filter((name) => name !== null))]
 }
 
 /** Reads the machine. `everyDock` lists Docks of this server; cgroups of other Docks are ignored. */
@@ -151,21 +178,26 @@ export async function readFound(
   const cables = (await interfaces()).filter(({ name }) => name.startsWith(prefix))
   const namespaceNames = (await readdir('/run/netns')).filter((name) => name.startsWith(prefix))
   const ownerOf = (name: string) => cables.find((cable) => cable.name === name)?.alias || `nobody (${name})`
+  const isOwner = (owner: string): boolean => owner !== 'spare' && owner !== 'reserved'
   const [disks, captures] = [await list('docks'), await list('captures')]
   const proper = /^[0-9a-f-]{36}$/
-  const { sandboxes, gofers } = await processes(join(host, 'runsc'))
+  const bundles = join('/run', `dock-${tag.slice(0, 12)}`, 'sandboxes')
+  const nameIn = await namingOf(bundles, agent)
+  const ofBlanks = `blank-${createHash('sha256').update(bundles).digest('hex').slice(0, 8)}`
+  const { sandboxes, gofers } = await processes(join(host, 'runsc'), nameIn)
   const ids = new Set([...disks, ...everyDock, ...sandboxes.map((name) => name.split('/')[0]!)])
   return {
     sandboxes,
     gofers,
     // Other servers on this machine have cgroups too.
-    groups: (await controlGroups()).filter((name) => ids.has(name.split('/')[0]!)),
-    states: await sandboxesIn(join(host, 'runsc')),
-    bundles: await sandboxesIn(join('/run', `dock-${tag.slice(0, 12)}`, 'sandboxes')),
-    namespaces: namespaceNames.map(ownerOf).filter((owner) => owner !== 'spare'),
-    interfaces: cables
-      .map((cable) => cable.alias || `nobody (${cable.name})`)
-      .filter((owner) => owner !== 'spare'),
+    groups: (await controlGroups(nameIn)).filter(
+      (name) => ids.has(name.split('/')[0]!) || name.startsWith(ofBlanks),
+    ),
+    states: await sandboxesIn(join(host, 'runsc'), nameIn),
+    bundles: await sandboxesIn(bundles, nameIn),
+    namespaces: namespaceNames.map(ownerOf).filter(isOwner),
+    reserved: cables.flatMap(({ name, alias }) => (alias === 'reserved' ? name : [])),
+    interfaces: cables.map((cable) => cable.alias || `nobody (${cable.name})`).filter(isOwner),
     mounts: await mountedDisks(agent, join(host, 'mounts')),
     loops: await loops(pool),
     disks: disks.filter((name) => proper.test(name)),
@@ -185,12 +217,14 @@ const differences = (what: string, wanted: readonly string[], found: readonly st
 const alive = ['ready', 'idle', 'running']
 const settled = [...alive, 'archived', 'error']
 
-/** Lists all differences. Sandboxes of generation 0 belong to the warm pool. */
+/** Lists all differences. Sandboxes of generation 0 belong to the warm pool, blank ones to nobody yet. */
 export function disagreements(recorded: Recorded, found: Found): string[] {
   const warm = found.sandboxes.filter((name) => name.endsWith('/0'))
   const live = recorded.docks.filter((dock) => alive.includes(dock.state))
-  const sandboxes = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...warm]
-  const running = sandboxes.map((name) => name.split('/')[0]!)
+  const ofDocks = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...warm]
+  const running = ofDocks.map((name) => name.split('/')[0]!)
+  const blanks = found.sandboxes.filter(isBlank)
+  const sandboxes = [...ofDocks, ...blanks]
   const kept = recorded.docks
     .filter((dock) => dock.hasDisk && !alive.includes(dock.state))
     .map(({ id }) => id)
@@ -206,6 +240,9 @@ export function disagreements(recorded: Recorded, found: Found): string[] {
     ...(recorded.slots === recorded.placed
       ? []
       : [`placement counts ${recorded.slots} Docks instead of ${recorded.placed}`]),
+    ...(found.reserved.length === blanks.length
+      ? []
+      : [`${found.reserved.length} networks are reserved for ${blanks.length} blank sandboxes`]),
     ...differences('sandbox', sandboxes, found.sandboxes),
     ...differences('gofer', sandboxes, found.gofers),
     ...differences('control group', sandboxes, found.groups),

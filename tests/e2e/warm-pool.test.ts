@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sandboxNamesOf } from '../crash/processes.ts'
 import { createDock, exec, run } from './support/dock.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
@@ -85,8 +86,7 @@ describe('a Dock in which nothing runs', () => {
     const [idle, busy] = [await createDock(server), await createDock(server)]
     await run(server, busy.id, 'setsid sleep 1000 >/dev/null 2>&1 & echo $! > /tmp/pid')
     await run(server, idle.id, 'echo here > /tmp/file')
-    const sandboxOf = async (dockId: string) =>
-      (await sandboxes()).find((id) => id.startsWith(bootedFor(dockId, 0).slice(0, 33))) ?? ''
+    const sandboxOf = async (dockId: string) => (await sandboxNamesOf(dockId)).at(-1) ?? ''
     const [idleSandbox, busySandbox] = [await sandboxOf(idle.id), await sandboxOf(busy.id)]
     await expect.poll(() => isFrozen(idleSandbox), patient).toBe(true)
     expect(await isFrozen(busySandbox)).toBe(false)

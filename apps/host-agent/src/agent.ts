@@ -3,11 +3,14 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Emitter, type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './disks/copies/copy-capture.ts'
+import { memoryFolder } from './docks/boot-preparation.ts'
 import { Docks } from './docks/docks.ts'
 import { withRecordSteps } from './fault-points.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
+import { readMemoryAvailable } from './memory-available.ts'
 import { GitDoors, type OpenDoor } from './network/git-door/git-doors.ts'
 import { WaitingConnections } from './network/git-door/waiting-connections.ts'
+import { BlankPool } from './sandboxes/blank-pool.ts'
 import { BootQueue } from './sandboxes/boot-queue.ts'
 import { createCaptureNotes } from './sandboxes/capture-notes.ts'
 import type { DockEvents } from './sandboxes/dock-events.ts'
@@ -32,6 +35,7 @@ export type AgentParts = Omit<
   | 'warmPoolLosses'
   | 'freezer'
   | 'bootQueue'
+  | 'blankPool'
   | 'live'
   | 'gitDoors'
 > & {
@@ -51,6 +55,9 @@ const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
 /** Longest pause of a copy before each chunk. A copy thus progresses at 2 MiB/s per processor even on a busy host. */
 export const copyPauseMsMax = 2_000 / availableParallelism()
+
+/** Longest time for which the creation of a sandbox ahead waits for a moment without new commands. */
+const blankPauseMsMax = 3_000
 
 /** Creates the agent without its link to the control plane. */
 export function createAgent(agentParts: AgentParts) {
@@ -72,6 +79,13 @@ export function createAgent(agentParts: AgentParts) {
     { folder: join(keptFolder, 'output'), runFolder: agentParts.runFolder ?? hostFolder },
     logger,
   )
+  const precedence = new Precedence()
+  const bootQueue = new BootQueue(bootsAtOnce)
+  const blankPool = new BlankPool({
+    ...agentParts,
+    ...{ bootQueue, inMemory: memoryFolder, memoryAvailable: readMemoryAvailable },
+    yieldToCommands: () => precedence.waitUntilFree(blankPauseMsMax),
+  })
   const parts: DockParts = {
     ...agentParts,
     networks: gitDoors.wrapNetworks(networks),
@@ -79,7 +93,7 @@ export function createAgent(agentParts: AgentParts) {
     events,
     warmPoolLosses: new Emitter(),
     freezer: new Freezer(driver.capabilities.freezing, logger),
-    bootQueue: new BootQueue(bootsAtOnce),
+    ...{ bootQueue, blankPool },
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
     live: new Set(),
     keeper,
@@ -93,7 +107,7 @@ export function createAgent(agentParts: AgentParts) {
   const readOnly = Promise.withResolvers<void>()
   const watches = createWatches({
     ...parts,
-    ...{ docks, warmPoolSize: agentParts.warmPoolSize ?? 0, onReadOnly: readOnly.resolve },
+    ...{ docks, blankPool, warmPoolSize: agentParts.warmPoolSize ?? 0, onReadOnly: readOnly.resolve },
   })
   /** Opens a git door for every running Dock: only the control plane knows which of them have repositories. */
   const openDoors = async (): Promise<void> => {
@@ -114,7 +128,6 @@ export function createAgent(agentParts: AgentParts) {
       )
     for (const handle of await driver.list()) await driver.destroy(handle)
   }
-  const precedence = new Precedence()
   const facts = () => readHostFacts(driver, disks, bootId)
   const view: HostView = {
     docks,
@@ -157,6 +170,7 @@ export function createAgent(agentParts: AgentParts) {
     /** Shuts down every sandbox gracefully. Disks are kept. */
     shutdown: async (): Promise<void> => {
       await docks.shutdown()
+      await blankPool.close()
       await Promise.all([networks.tearDown(), keeper.end()])
     },
   }

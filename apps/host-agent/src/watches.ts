@@ -2,7 +2,8 @@
 import { Emitter } from '@dock/foundation'
 import type { Docks } from './docks/docks.ts'
 import { WarmPool } from './docks/warm-pool/warm-pool.ts'
-import { readMemory } from './host-facts.ts'
+import { readMemoryAvailable } from './memory-available.ts'
+import type { BlankPool } from './sandboxes/blank-pool.ts'
 import type { DockParts } from './sandboxes/dock-state.ts'
 import { sampleDocks } from './watches/sample-docks.ts'
 import { watchIdle } from './watches/watch-idle.ts'
@@ -11,9 +12,9 @@ import { watchPoolRoom } from './watches/watch-pool-room.ts'
 
 /** Creates the watches without starting them. */
 export function createWatches(
-  parts: DockParts & { docks: Docks; warmPoolSize: number; onReadOnly: () => void },
+  parts: DockParts & { docks: Docks; blankPool: BlankPool; warmPoolSize: number; onReadOnly: () => void },
 ) {
-  const { disks, driver } = parts
+  const { blankPool, disks, driver } = parts
   const imageChanges = new Emitter<void>()
   const poolRoom = watchPoolRoom(parts)
   const warmPool = new WarmPool({
@@ -23,15 +24,7 @@ export function createWatches(
     size: driver.capabilities.freezing ? parts.warmPoolSize : 0,
     losses: parts.warmPoolLosses,
     room: () => disks.room(),
-    memoryAvailable: () => {
-      try {
-        const { availableBytes, totalBytes } = readMemory()
-        return availableBytes / totalBytes
-      } catch {
-        // Without a descriptor left, /proc cannot be read: the pool makes room.
-        return 0
-      }
-    },
+    memoryAvailable: readMemoryAvailable,
   })
   return {
     poolRoom,
@@ -44,6 +37,7 @@ export function createWatches(
         watchIdle(parts),
         sampleDocks(parts),
         warmPool.start(),
+        blankPool.start(),
         watchImages({ ...parts, changes: imageChanges }),
         parts.docks.watchGone(),
       ]

@@ -6,11 +6,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, rotateLogs } from '@dock/foundation'
 import type { AllCapabilities, OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import { Blanks } from './blank/blanks.ts'
 import { BackgroundBoots } from './cgroup/background-boots.ts'
 import { readCgroupMounts, requireCgroups, SandboxCgroup } from './cgroup/sandbox-cgroup.ts'
 import { bootProbeSandbox } from './exec/boot-probe-sandbox.ts'
 import { chooseTransport } from './exec/choose-transport.ts'
 import { endTree } from './exec/end-tree.ts'
+import type { ExecTransport } from './exec/exec-transport.ts'
 import { renameSandbox } from './exec/rename-sandbox.ts'
 import { runInSandbox } from './exec/run-in-sandbox.ts'
 import { createRunscTransport } from './exec/runsc-transport.ts'
@@ -23,18 +25,19 @@ import { LeftOutputs } from './pipes/left-outputs.ts'
 import { abandonedExecs } from './process/abandoned-execs.ts'
 import { openProcess, resizeTerminal } from './process/open-process.ts'
 import { signalProcess } from './process/signal-process.ts'
+import { runscNameOf } from './runsc/blank-record.ts'
 import { fingerprintRunsc } from './runsc/fingerprint-runsc.ts'
 import { createRunsc } from './runsc/runsc.ts'
 import { parseSandboxId, sandboxId } from './runsc/sandbox-id.ts'
 import { identityOf, isOutdated, programIdentity, runscOf } from './runsc/sandbox-program.ts'
 import { readSandboxState } from './runsc/sandbox-state.ts'
-import { bootSandbox } from './sandbox/boot-sandbox.ts'
 import { LiveSandbox } from './sandbox/live-sandbox.ts'
 import { removeSandbox } from './sandbox/remove-sandbox.ts'
 import { listProcesses } from './sentry/list-processes.ts'
-import { exitCodeOf, type Sentry } from './sentry/sentry.ts'
+import { exitCodeOf, Sentry } from './sentry/sentry.ts'
 import { SentryRefused } from './sentry/sentry-connection.ts'
-import { hostProcess } from './system/host-process.ts'
+import { startSandbox } from './start-sandbox.ts'
+import { type HostProcess, hostProcess } from './system/host-process.ts'
 
 export type GvisorOptions = {
   /** Path of the runsc program. */
@@ -75,7 +78,10 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
     const id = sandboxId(handle.dockId, handle.generation)
     const known = sandboxes.get(id)
     if (known) return known
-    const found = new LiveSandbox(handle, rootDir, mounts, guards, programIdentity(folderOf(id)))
+    const found = new LiveSandbox(handle, rootDir, mounts, guards, {
+      program: programIdentity(folderOf(id)),
+      runscName: runscNameOf(folderOf(id), id),
+    })
     // Do not keep a dead sandbox: a later boot may use the same id.
     if (!found.isAlive) return found
     sandboxes.set(id, found)
@@ -101,7 +107,10 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   }
   /** The runsc that the sandbox runs on, which may be an earlier release. */
   const runscFor = (id: string) => runscOf(runsc, folderOf(id), sandboxes.get(id)?.process?.pid)
-  const byCommand = createRunscTransport(runscFor, stateDir)
+  const byCommand = createRunscTransport(
+    (id) => ({ runsc: runscFor(id), name: runscNameOf(folderOf(id), id) }),
+    stateDir,
+  )
   const bySocket = createSentryTransport(sentryOf)
   const chosen =
     options.controlSocket === false
@@ -113,6 +122,25 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
         )
   const transport = chosen ?? byCommand
 
+  const rename = (over: ExecTransport, id: string, hostname: string): Promise<void> =>
+    renameSandbox(over, stateDir, id, hostname)
+  const renameProbe = async (name: string, hostname: string): Promise<void> => {
+    await rename(
+      createRunscTransport(() => ({ runsc, name }), stateDir),
+      name,
+      hostname,
+    )
+    if (!chosen) return
+    const { controlSocket } = await readSandboxState(rootDir, name)
+    const sentry = new Sentry(controlSocket ?? '', name)
+    await rename(
+      createSentryTransport(async () => sentry),
+      name,
+      hostname,
+    ).finally(() => sentry.close())
+  }
+  const blanks = new Blanks({ runsc, mounts, stateDir, renameProbe, logger })
+
   const remove = async (id: string): Promise<void> => {
     const sandbox = sandboxes.get(id)
     sandbox?.closeGuard()
@@ -122,6 +150,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   }
 
   const capabilities: AllCapabilities = {
+    blanks: { create: (spec) => blanks.create(spec), remove: (netnsPath) => blanks.remove(netnsPath) },
     freezing: {
       freeze: async (handle) => {
         const sandbox = sandboxOf(handle)
@@ -143,7 +172,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
     isOutdated: ({ dockId, generation }) => isOutdated(runsc, folderOf(sandboxId(dockId, generation))),
     rename: async (handle, hostname) => {
       const sandbox = sandboxOf(handle)
-      await sandbox.use(() => renameSandbox(transport, stateDir, sandbox.id, hostname))
+      await sandbox.use(() => rename(transport, sandbox.id, hostname))
     },
     keepLeftOutputs: (keep) => leftOutputs.keepWith(keep),
     watchMemory: (listener) => {
@@ -167,19 +196,29 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
           logger.warn({ err: error }, 'could not limit the total memory of all Docks')
         }
       }
+      await blanks.removeLeftovers()
       const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
       void chosen?.prepare({ identity: identityOf(runsc.path), runsc })
       const detail = { platform: 'systrap', exec: transport.name, netCoreHidden: String(netCoreHidden) }
       return { driver: 'gvisor', version, detail }
     },
     start: async (spec) => {
-      const { dockId, generation } = spec
+      const { dockId, generation, memoryMiB, hostname } = spec
       const id = sandboxId(dockId, generation)
+      const handleOf = (process: HostProcess): SandboxHandle => ({
+        ...{ driver: 'gvisor', version: handleVersion, dockId, generation },
+        data: { ...process, memoryMiB },
+      })
+      const parts = {
+        ...{ runsc, mounts, blanks },
+        rename: (process: HostProcess) => {
+          sandboxOf(handleOf(process), guardSoon)
+          return rename(transport, id, hostname)
+        },
+      }
       const isOver = spec.inBackground ? background.begin(SandboxCgroup.named(mounts, id)) : undefined
       try {
-        const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
-        const data = { ...process, memoryMiB: spec.memoryMiB }
-        const handle = { driver: 'gvisor', version: handleVersion, dockId, generation, data }
+        const handle = handleOf(await startSandbox(parts, spec, id, folderOf(id)))
         sandboxOf(handle, guardSoon).batchScheduling.resetSoon()
         return handle
       } catch (error) {
@@ -214,7 +253,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
       for (const id of ids) {
         const parsed = parseSandboxId(id)
         if (!parsed) continue
-        const process = hostProcess((await readSandboxState(rootDir, id)).pid)
+        const process = hostProcess((await readSandboxState(rootDir, runscNameOf(folderOf(id), id))).pid)
         handles.push({ driver: 'gvisor', version: handleVersion, ...parsed, data: { ...process } })
       }
       return handles

@@ -291,8 +291,29 @@ export type Freezing = {
   thaw(handle: SandboxHandle): Promise<void>
 }
 
+/**
+ * A blank: a sandbox that was created before it was known for which Dock. {@link RuntimeDriver.start} uses the one that
+ * waits in the network namespace of its specification if the other fields are the same, which saves a part of the boot.
+ */
+export type BlankSpec = Pick<SandboxSpec, 'cpus' | 'memoryMiB' | 'netnsPath' | 'inMemory'>
+
+/**
+ * Creating sandboxes ahead. A start that fails with a blank removes it, and may leave its network namespace without
+ * addresses and routes.
+ */
+export type Blanks = {
+  /**
+   * Creates a blank. Returns false if blanks are of no use on this machine, at least for a time. After an error, something
+   * may be left in the network namespace until {@link Blanks.remove} succeeds.
+   */
+  create(spec: BlankSpec): Promise<boolean>
+  /** Removes the blank that waits in this network namespace, and what is left of one. Otherwise does nothing. */
+  remove(netnsPath: string): Promise<void>
+}
+
 /** What a runtime may lack. Null says so, and callers must look: the agent works without any of them. */
 export type RuntimeCapabilities = {
+  blanks: Blanks | null
   /** Without it no sandbox waits in the warm pool, idle Docks stay awake, and a stop ends the sandbox before its capture. */
   freezing: Freezing | null
   /** Returns the current usage, even while frozen. Throws {@link SandboxGone}. */

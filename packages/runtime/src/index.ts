@@ -1,5 +1,7 @@
 export {
   type AllCapabilities,
+  type BlankSpec,
+  type Blanks,
   type ExecReference,
   ExecRefused,
   type ExecRequest,

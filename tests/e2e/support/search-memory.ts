@@ -1,16 +1,17 @@
 /** Searches the memory of a Dock's sandbox, byte by byte: the guest's memory and that of the sandbox processes. */
 import { open, readdir, readFile, readlink } from 'node:fs/promises'
+import { sandboxNamesOf } from '../../crash/processes.ts'
 
 const pieceBytes = 8 * 1024 * 1024
 
-/** Lists the processes of the Dock's sandbox. Their arguments contain the Dock's id without dashes. */
+/** Lists the processes of the Dock's sandbox. */
 const processesOf = async (dockId: string): Promise<string[]> => {
   const found: string[] = []
-  const id = dockId.replaceAll('-', '')
+  const names = await sandboxNamesOf(dockId)
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
     const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-    if (line.includes(id) && line.includes('runsc')) found.push(pid)
+    if (names.some((name) => line.includes(name)) && line.includes('runsc')) found.push(pid)
   }
   return found
 }

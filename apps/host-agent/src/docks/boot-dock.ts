@@ -1,20 +1,18 @@
 /** Boots a Dock: prepares disk and network in parallel, then starts the sandbox. A failed boot is undone completely. */
 import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
-import type { SandboxDisk } from '@dock/runtime'
+import type { SandboxDisk, SandboxHandle, SandboxSpec } from '@dock/runtime'
 import type { DockNetwork } from '../network/networks.ts'
 import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 import { createNote } from '../sandboxes/capture-notes.ts'
 import { bootSpecOf } from '../sandboxes/dock-record.ts'
 import type { DockState } from '../sandboxes/dock-state.ts'
-import { dockUser } from '../sandboxes/login-shell.ts'
-import { buildBootScript } from './boot-preparation.ts'
+import { buildBootScript, memoryFolder } from './boot-preparation.ts'
 import { endUnreadable } from './end-unreadable.ts'
 import { secretFileEntries } from './environment-entries.ts'
 import { applyFiles } from './secret-files.ts'
 import { settleAll } from './settle-all.ts'
 import { UndoStack } from './undo-stack.ts'
-import { variablesFolder } from './variables.ts'
 
 /** True if the disk is a fresh clone of an image, on which nothing has ever run. */
 const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
@@ -65,9 +63,40 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
   return { mount: rootPath }
 }
 
-const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => {
-  undo.push('destroy network', () => dock.parts.networks.destroy(dock.dockId))
-  return dock.parts.networks.create(dock.dockId)
+/** `hasBlank`: a blank sandbox waits in the network's namespace. */
+type BootNetwork = DockNetwork & { hasBlank: boolean }
+
+/** Makes the Dock's network. If a blank sandbox of the Dock's size waits, its network becomes that of the Dock. */
+const makeNetwork = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<BootNetwork> => {
+  const { networks, blankPool } = dock.parts
+  undo.push('destroy network', () => networks.destroy(dock.dockId))
+  const blank = blankPool.take(command, { inBackground: dock.isInWarmPool })
+  if (blank === null) return { ...(await networks.create(dock.dockId)), hasBlank: false }
+  undo.push('remove blank sandbox', () => blankPool.remove(blank))
+  const network = await networks.create(dock.dockId, blank)
+  const hasBlank = network.netnsPath === blank
+  if (!hasBlank) await blankPool.remove(blank)
+  return { ...network, hasBlank }
+}
+
+/**
+ * Starts the sandbox. If that fails with a blank, starts it without one: the failed start removed the blank, and may
+ * have taken the addresses from its network.
+ */
+const startSandbox = async (
+  dock: DockState,
+  spec: SandboxSpec,
+  hasBlank: boolean,
+): Promise<SandboxHandle> => {
+  const { driver, networks } = dock.parts
+  try {
+    return await driver.start(spec)
+  } catch (error) {
+    if (!hasBlank) throw error
+    dock.logger.warn({ err: error }, 'a sandbox that was created ahead did not start; starting another one')
+    await networks.restore(dock.dockId)
+    return await driver.start(spec)
+  }
 }
 
 /** Runs a boot. Afterwards the Dock runs, or nothing of this boot is left. */
@@ -81,7 +110,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
   if (command.source.kind !== 'own') await captureFormerDisk(dock, command)
   const undo = new UndoStack(dock.logger)
   try {
-    const [, disk, network] = await settleAll<[unknown, SandboxDisk, DockNetwork]>([
+    const [, disk, network] = await settleAll<[unknown, SandboxDisk, BootNetwork]>([
       dock.save({
         phase: 'starting',
         generation,
@@ -92,17 +121,21 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
         booted: null,
       }),
       prepareDisk(dock, command, undo),
-      makeNetwork(dock, undo),
+      makeNetwork(dock, command, undo),
     ])
     const { cpus, memoryMiB, hostname, newIdentity } = command
     const { netnsPath, nameserver, ip } = network
-    const sandbox = await driver.start({
-      ...{ dockId, generation, hostname, cpus, memoryMiB },
-      ...{ disk, netnsPath, nameserver },
-      inBackground: dock.isInWarmPool,
-      inMemory: { path: variablesFolder, gid: dockUser.gid },
-      prepare: buildBootScript({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
-    })
+    const sandbox = await startSandbox(
+      dock,
+      {
+        ...{ dockId, generation, hostname, cpus, memoryMiB },
+        ...{ disk, netnsPath, nameserver },
+        inBackground: dock.isInWarmPool,
+        inMemory: memoryFolder,
+        prepare: buildBootScript({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
+      },
+      network.hasBlank,
+    )
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
     if (command.files && !getsFilesEarly(dock, command)) await applyFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }

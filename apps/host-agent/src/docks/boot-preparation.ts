@@ -6,7 +6,11 @@
 import { randomUUID } from 'node:crypto'
 import type { DockVariables } from '@dock/host-protocol'
 import type { SandboxSpec } from '@dock/runtime'
-import { takeVariables, variablesFile } from './variables.ts'
+import { dockUser } from '../sandboxes/login-shell.ts'
+import { takeVariables, variablesFile, variablesFolder } from './variables.ts'
+
+/** The folder in the memory of every sandbox. */
+export const memoryFolder = { path: variablesFolder, gid: dockUser.gid }
 
 // Uses bash builtins where possible: a fork costs 18 ms in a sandbox. Keeps the tenant's own lines in /etc/hosts.
 const script = `${takeVariables}

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import { rawDatagram } from '@dock/testkit/src/raw-datagram.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createNetworks, instanceTag } from './create-networks.ts'
 import { filterRules } from './filter-rules.ts'
 import { guardRules } from './guard-rules.ts'
@@ -487,6 +487,93 @@ describe('the file of the subnet', () => {
       await second.destroy(dock)
       await second.tearDown()
     }
+  })
+})
+
+describe('a reserved namespace', () => {
+  const instance = () => `${folder}/5`
+  const own = () => ({
+    ...options(),
+    ...{ instance: instance(), subnetFile: join(folder, '5.json'), spares: 2 },
+  })
+  const aliasOf = async (netnsPath: string): Promise<string> => {
+    const [link] = JSON.parse(await runCommand('ip', ['-json', 'link', 'show', 'dev', basename(netnsPath)]))
+    return link.ifalias
+  }
+  let mine: Networks
+  const docks: string[] = []
+  const newDock = (): string => {
+    docks.push(newUuid())
+    return docks.at(-1)!
+  }
+  beforeEach(async () => {
+    mine = createNetworks(own())
+    await mine.setUp()
+  })
+  afterEach(async () => {
+    for (const dock of docks.splice(0)) await mine.destroy(dock)
+    await mine.tearDown()
+  })
+
+  test('becomes the network of the Dock that brings its path, and of no other', async () => {
+    const path = await mine.reserve()
+    expect(await aliasOf(path)).toBe('reserved')
+    const others = await Promise.all(Array.from({ length: 5 }, () => mine.create(newDock())))
+    expect(others.map(({ netnsPath }) => netnsPath)).not.toContain(path)
+    const dock = newDock()
+    const network = await mine.create(dock, path)
+    expect(network.netnsPath).toBe(path)
+    expect(others.map(({ ip }) => ip)).not.toContain(network.ip)
+    expect(await aliasOf(path)).toBe(dock)
+    expect(await mine.list()).toContain(dock)
+    expect(await reaches(network, server4, 7001)).toBe(true)
+    // It can be used once, and only by its path.
+    expect((await mine.create(newDock(), path)).netnsPath).not.toBe(path)
+    await mine.release(path)
+    expect(await aliasOf(path)).toBe(dock)
+  })
+
+  test('can be given to any Dock once it is released', async () => {
+    const path = await mine.reserve()
+    await mine.release(path)
+    expect(await aliasOf(path)).toBe('spare')
+    const networks = []
+    for (let n = 0; n < 4; n++) networks.push(await mine.create(newDock()))
+    const network = networks.find(({ netnsPath }) => netnsPath === path)
+    expect(await reaches(network!, server4, 7001)).toBe(true)
+    expect(new Set(networks.map(({ ip }) => ip)).size).toBe(4)
+  })
+
+  test('has addresses and routes again after a restore, when a sandbox has taken them and ended', async () => {
+    const path = await mine.reserve()
+    const dock = newDock()
+    const network = await mine.create(dock, path)
+    const ip = (...args: string[]) => runCommand('ip', ['-netns', basename(path), ...args])
+    await ip('address', 'flush', 'dev', 'eth0')
+    await ip('link', 'set', 'dev', 'lo', 'down')
+    expect(await isClosed(network, server4, 7001)).toBe(true)
+    expect(await mine.restore(dock)).toEqual(network)
+    expect(await reaches(network, server4, 7001)).toBe(true)
+    expect(await ip('route', 'show', 'default')).toContain(network.gateway)
+    expect(await ip('address', 'show', 'dev', 'eth0')).toContain(`${network.ip}/30`)
+  })
+
+  test('is removed by the next agent, and by the end of its own', async () => {
+    const path = await mine.reserve()
+    const [dock, owner] = [newDock(), newDock()]
+    const kept = await mine.create(dock)
+    // The end of an agent leaves the networks of Docks alone, as a crash leaves all of them.
+    await mine.create(owner, path)
+    await mine.tearDown()
+    await runCommand('ip', ['link', 'set', 'dev', basename(path), 'alias', 'reserved'])
+    mine = createNetworks(own())
+    await mine.setUp()
+    expect(existsSync(path)).toBe(false)
+    expect(mine.find(dock)).toEqual(kept)
+    expect(mine.find(owner)).toBeNull()
+    const later = await mine.reserve()
+    await mine.tearDown()
+    expect(existsSync(later)).toBe(false)
   })
 })
 

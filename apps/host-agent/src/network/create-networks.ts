@@ -69,6 +69,8 @@ export function createNetworks(options: NetworksOptions): Networks {
 
   const slots = new Map<string, number>()
   const ready: number[] = []
+  /** Slots in which a sandbox waits for its Dock, by path of the namespace. */
+  const reserved = new Map<string, number>()
   /** Slots that are in use, being created or being removed. */
   const held = new Set<number>()
   let lastSlot = 0
@@ -119,9 +121,25 @@ export function createNetworks(options: NetworksOptions): Networks {
     }
   }
 
+  const takeReserved = (netnsPath: string | undefined): number | undefined => {
+    const slot = reserved.get(netnsPath ?? '')
+    reserved.delete(netnsPath ?? '')
+    return slot
+  }
+
   const removeSlot = async (slot: number): Promise<void> => {
     await namespaces.remove([slot])
     held.delete(slot)
+  }
+
+  /** Removes the slot if the change of its owner fails. */
+  const orRemove = async (slot: number, change: Promise<void>): Promise<void> => {
+    try {
+      await change
+    } catch (error) {
+      await removeSlot(slot).catch(() => undefined)
+      throw error
+    }
   }
 
   /** Returns the subnet in the file, or undefined if there is none that this instance can use. */
@@ -197,22 +215,33 @@ export function createNetworks(options: NetworksOptions): Networks {
       refill = fill()
     },
 
-    create: (dockId) =>
+    create: (dockId, netnsPath) =>
       inTurn(dockId, async () => {
         started()
         const known = slots.get(dockId)
         if (known !== undefined) return networkOf(known)
-        const slot = ready.shift() ?? (await makeSpare())
+        const slot = takeReserved(netnsPath) ?? ready.shift() ?? (await makeSpare())
         refill ??= delay(refillAfterMs).then(fill)
-        try {
-          await namespaces.claim(slot, dockId)
-        } catch (error) {
-          await removeSlot(slot).catch(() => undefined)
-          throw error
-        }
+        await orRemove(slot, namespaces.claim(slot, dockId))
         slots.set(dockId, slot)
         return networkOf(slot)
       }),
+
+    reserve: async () => {
+      started()
+      const slot = ready.shift() ?? (await makeSpare())
+      refill ??= fill()
+      await orRemove(slot, namespaces.reserve(slot))
+      reserved.set(namespaces.pathOf(slot), slot)
+      return namespaces.pathOf(slot)
+    },
+
+    release: async (netnsPath) => {
+      const slot = takeReserved(netnsPath)
+      if (slot === undefined) return
+      await orRemove(slot, namespaces.free(slot))
+      ready.push(slot)
+    },
 
     destroy: (dockId) =>
       inTurn(dockId, async () => {
@@ -249,8 +278,10 @@ export function createNetworks(options: NetworksOptions): Networks {
       state = undefined
       await rules.close()
       await refill
-      await namespaces.remove(ready)
-      for (const slot of ready.splice(0)) held.delete(slot)
+      const unused = [...ready.splice(0), ...reserved.values()]
+      reserved.clear()
+      await namespaces.remove(unused)
+      for (const slot of unused) held.delete(slot)
       await names.close()
       await tryCommand('ip', ['address', 'delete', `${nameserverOf(subnet)}/32`, 'dev', 'lo'])
       await tryCommand('ip', ['route', 'delete', 'blackhole', formatCidr(subnet)])

@@ -10,8 +10,10 @@ import type { SlotAddresses } from './addressing.ts'
 const namespacesFolder = '/run/netns'
 /** Alias of a complete namespace without an owner. It is set last, so a namespace without an alias is incomplete. */
 const spareAlias = 'spare'
+/** Alias of a namespace in which a sandbox waits for its Dock. The next agent removes it with that sandbox. */
+const reservedAlias = 'reserved'
 
-/** `owner`: a Dock's id, `spare`, or null if the namespace is incomplete or gone. */
+/** `owner`: a Dock's id, `spare`, `reserved`, or null if the namespace is incomplete or gone. */
 export type FoundNamespace = { slot: number; owner: string | null }
 
 export function isSpare({ owner }: FoundNamespace): boolean {
@@ -124,6 +126,9 @@ export function createNetworkNamespaces(prefix: string) {
     },
     /** Assigns a spare namespace to a Dock. */
     claim: setAlias,
+    reserve: (slot: number) => setAlias(slot, reservedAlias),
+    /** Makes a reserved namespace a spare one again. */
+    free: (slot: number) => setAlias(slot, spareAlias),
   }
 }
 

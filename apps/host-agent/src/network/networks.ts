@@ -10,8 +10,14 @@ export type DockNetwork = { netnsPath: string; ip: string; gateway: string; name
 export type Networks = {
   /** Sets up what all Docks share: forwarding, filter rules, the name forwarder. */
   setUp(): Promise<void>
-  /** Creates the Dock's network. If it already exists, returns it. */
-  create(dockId: string): Promise<DockNetwork>
+  /**
+   * Creates the Dock's network, in the {@link reserve}d namespace if one is given. If it already exists, returns it.
+   */
+  create(dockId: string, reserved?: string): Promise<DockNetwork>
+  /** Reserves the network namespace of a later Dock, and returns its path. The next agent removes the namespace. */
+  reserve(): Promise<string>
+  /** Ends a reservation, so that any Dock may get the namespace. Does nothing if a Dock has it. */
+  release(netnsPath: string): Promise<void>
   destroy(dockId: string): Promise<void>
   /** Restores the addresses and routes that a sandbox took over when it started. */
   restore(dockId: string): Promise<DockNetwork>

@@ -8,6 +8,7 @@ import type { DiskPool } from '../disks/pool.ts'
 import type { GitDoors } from '../network/git-door/git-doors.ts'
 import type { Networks } from '../network/networks.ts'
 import { AgentRefusal } from './agent-refusal.ts'
+import type { BlankPool } from './blank-pool.ts'
 import type { BootQueue } from './boot-queue.ts'
 import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
@@ -37,6 +38,7 @@ export type DockParts = {
   warmPoolLosses: Emitter<WarmPoolLoss>
   freezer: Freezer
   bootQueue: BootQueue
+  blankPool: Pick<BlankPool, 'take' | 'remove'>
   /** Docks and warm sandboxes that are alive: far fewer than the Docks that this host has a record of. */
   live: Set<DockState>
   /** The kernel's present boot id. */

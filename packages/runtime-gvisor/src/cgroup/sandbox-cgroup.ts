@@ -2,7 +2,7 @@
  * The control group of a sandbox, version 1 or 2. Its files limit, freeze, thaw and measure the sandbox. The group is
  * named by the sandbox's id; a group with another name is never touched.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,6 +20,20 @@ export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
 /** If the group is not frozen after this time, it is thawed and frozen again. The time doubles with each attempt. */
 const retryAfterMs = 100
+
+const pollMs = 5
+
+/** Returns the names of the groups of all sandboxes on this machine, also of those of other agents. */
+export function namesOfGroups(mounts: readonly CgroupMount[]): string[] {
+  return mounts.flatMap(({ path }) => {
+    try {
+      return readdirSync(join(path, dirname(cgroupPathOf('any'))))
+    } catch {
+      // No sandbox was started yet.
+      return []
+    }
+  })
+}
 
 /** Returns the cgroup mounts of this machine. */
 export function readCgroupMounts(): CgroupMount[] {
@@ -96,6 +110,17 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cpu.weight'), '100')
   }
 
+  /** Moves a process into the group. */
+  add(pid: number): void {
+    for (const folder of this.#folders()) writeFileSync(join(folder, 'cgroup.procs'), String(pid))
+  }
+
+  /** Removes the group, which has no process any more. The kernel may need a moment to notice that. */
+  async remove(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    for (const folder of this.#folders()) while (!tryToRemove(folder, deadline)) await delay(pollMs)
+  }
+
   /** Starts freezing and returns without waiting. */
   orderFreeze(): void {
     const one = this.#folder('freezer')
@@ -156,6 +181,14 @@ export class SandboxCgroup {
     return { cpuUsec: field(time, 'usage_usec'), memoryBytes: Number(bytes) - cached }
   }
 
+  /** Returns the folders of the group in all hierarchies. */
+  #folders(): Set<string> {
+    const folders = this.#mounts.flatMap(({ version, controllers }) =>
+      version === 2 ? [this.#folder(undefined)] : controllers.map((each) => this.#folder(each)),
+    )
+    return new Set(folders.filter((each) => each !== undefined))
+  }
+
   #unified(file: string): string {
     const folder = this.#folder(undefined)
     if (!folder) throw new Error(`sandbox ${this.#id} has no own control group`)
@@ -174,6 +207,19 @@ export class SandboxCgroup {
     const path = line?.slice(line.indexOf(':', line.indexOf(':') + 1) + 1)
     if (!mount || !path || basename(path) !== this.#id) return undefined
     return join(mount.path, mount.root === '/' ? path : path.slice(mount.root.length))
+  }
+}
+
+/** Returns false if the group still has processes. */
+const tryToRemove = (folder: string, deadline: number): boolean => {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return true
+    if (code === 'EBUSY' && performance.now() < deadline) return false
+    throw error
   }
 }
 

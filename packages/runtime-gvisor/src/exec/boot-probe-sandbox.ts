@@ -39,7 +39,7 @@ export async function bootProbeSandbox(
     return {
       id,
       preferred: createSentryTransport(async () => sentry),
-      proven: createRunscTransport(() => runsc, stateDir),
+      proven: createRunscTransport(() => ({ runsc, name: id }), stateDir),
       close: async () => {
         sentry.close()
         await remove()

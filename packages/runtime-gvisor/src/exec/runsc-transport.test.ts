@@ -36,7 +36,10 @@ test('requests are in a private folder, and requests of a killed process are rem
   writeFileSync(join(stateDir, 'exec-1073741824/left.json'), '{}')
   utimesSync(join(stateDir, 'exec-1073741824'), 1, 1)
 
-  const transport = createRunscTransport(() => createRunsc(program, folder, join(folder, 'panic')), stateDir)
+  const transport = createRunscTransport(
+    () => ({ runsc: createRunsc(program, folder, join(folder, 'panic')), name: 'sandbox' }),
+    stateDir,
+  )
   const { ended } = await transport.start('id', command, [0, 1, 2])
   expect(await ended).toBe(0)
   const request = readFileSync(seen, 'utf8').trim()
@@ -52,7 +55,7 @@ const transportOf = (script: string) => {
   writeFileSync(program, `#!/bin/sh\n${findFile}\n${script}\n`)
   chmodSync(program, 0o700)
   return createRunscTransport(
-    () => createRunsc(program, folder, join(folder, 'panic')),
+    () => ({ runsc: createRunsc(program, folder, join(folder, 'panic')), name: 'sandbox' }),
     join(folder, 'state'),
   )
 }

@@ -47,10 +47,11 @@ const makeRequestFolder = async (stateDir: string): Promise<string> => {
 
 /**
  * `stateDir` is a folder of the driver, preferably on tmpfs. Only root may have access: a user who can write requests can
- * run any command as any user. `runscFor` returns the runsc release of a sandbox.
+ * run any command as any user. `runscFor` returns the runsc release of a sandbox, and
+ * the name under which runsc knows it.
  */
 export function createRunscTransport(
-  runscFor: (sandboxId: string) => Runsc,
+  runscFor: (sandboxId: string) => { runsc: Runsc; name: string },
   stateDir: string,
 ): ExecTransport {
   let made: Promise<string> | undefined
@@ -64,21 +65,21 @@ export function createRunscTransport(
   return {
     name: 'runsc-exec',
     start: async (sandboxId, { argv, fromHost, env, cwd, uid, gid, alsoBounding, alsoHolding }, streams) => {
-      const name = join(await requestFolder(), randomUUID())
-      const [requestFile, pidFile] = [`${name}.json`, `${name}.pid`]
+      const base = join(await requestFolder(), randomUUID())
+      const [requestFile, pidFile] = [`${base}.json`, `${base}.pid`]
       const request = {
         ...{ user: { uid, gid }, args: argv, cwd },
         env: Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
         capabilities: ociCapabilities(capabilitiesOf(uid, alsoBounding, alsoHolding)),
       }
       await writeFile(requestFile, JSON.stringify(request), { mode: 0o600, flag: 'wx' })
-      const runsc = runscFor(sandboxId)
+      const { runsc, name } = runscFor(sandboxId)
       const files = [`--process=${requestFile}`, `--internal-pid-file=${pidFile}`]
       const given =
         fromHost === undefined
           ? { flags: [], stdio: streams }
           : { flags: ['--exec-fd=3'], stdio: [...streams, fromHost] }
-      const args = runsc.args('exec', ...files, ...given.flags, sandboxId)
+      const args = runsc.args('exec', ...files, ...given.flags, name)
       const child = spawn(runsc.path, args, { stdio: [...given.stdio] })
       const exited = new Promise<number>((resolve, reject) => {
         child.once('error', reject)
@@ -108,7 +109,7 @@ export function createRunscTransport(
         ended,
         kill: async () => {
           const pid = await pidIn(pidFile)
-          if (pid > 0) await runsc.run(['kill', `--pid=${pid}`, sandboxId, 'KILL'])
+          if (pid > 0) await runsc.run(['kill', `--pid=${pid}`, name, 'KILL'])
         },
         release: () => void child.kill('SIGKILL'),
       }

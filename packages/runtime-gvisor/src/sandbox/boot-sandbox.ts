@@ -11,7 +11,7 @@ import { type BootSpec, ociConfig } from './oci-config.ts'
 import { runDetached } from './run-detached.ts'
 
 /** `oom_score_adj` of the sandbox. Processes inside have 800, so the kernel kills them first. */
-const sandboxScore = '500'
+export const sandboxScore = '500'
 
 /** Returns the sandbox's process on the host. If the start fails, the caller must remove what it left behind. */
 export async function bootSandbox(

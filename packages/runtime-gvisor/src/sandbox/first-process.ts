@@ -26,20 +26,42 @@ if [ -x /usr/lib/dock/init ]; then exec -c /usr/lib/dock/init; fi
 exec -c /bin/sleep infinity
 `
 
+type Boot = Pick<SandboxSpec, 'prepare' | 'inBackground'>
+
+const scriptOf = ({ prepare, inBackground }: Boot): string => `PATH=${usualPath}
+prepare() {
+:
+${prepare?.script ?? ''}
+}
+prepare >/dev/null${afterPreparation(inBackground ? 0 : servicesAfterMs)}`
+
 /**
  * Returns the arguments of process 1, which is started with {@link firstProcessPath}. It writes one line to standard
  * output: the exit code of the preparation. The preparation's own output goes to standard error. After that line, none of
  * the streams is used.
  */
-export function firstProcess({
-  prepare,
-  inBackground,
-}: Pick<SandboxSpec, 'prepare' | 'inBackground'>): string[] {
-  const script = `PATH=${usualPath}
-prepare() {
-:
-${prepare?.script ?? ''}
+export function firstProcess(boot: Boot): string[] {
+  return ['bash', '-c', scriptOf(boot)]
 }
-prepare >/dev/null`
-  return ['bash', '-c', `${script}${afterPreparation(inBackground ? 0 : servicesAfterMs)}`]
+
+/**
+ * The arguments of process 1 of a sandbox that is created before its preparation is known. It reads the script that
+ * {@link firstProcess} gets as an argument from its standard input, by length: bash reads byte by byte up to a
+ * delimiter.
+ */
+export const waitingProcess = [
+  'bash',
+  '-c',
+  'IFS= read -r length && IFS= read -rN "$length" script && eval "$script"; exit 16',
+]
+
+const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`
+
+/** Returns the standard input that makes {@link waitingProcess} the first process with this preparation. */
+export function lateInput(boot: Boot): Buffer {
+  const variables = Object.entries(boot.prepare?.env ?? {}).map(
+    ([name, value]) => `export ${name}=${quoted(value)}\n`,
+  )
+  const script = Buffer.from(`${variables.join('')}${scriptOf(boot)}`)
+  return Buffer.concat([Buffer.from(`${script.length}\n`), script, boot.prepare?.input ?? Buffer.alloc(0)])
 }

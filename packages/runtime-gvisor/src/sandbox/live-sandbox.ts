@@ -25,6 +25,8 @@ const namesMax = 100
 
 export class LiveSandbox {
   readonly id: string
+  /** The name under which runsc knows the sandbox. It differs from the id if the sandbox was created ahead. */
+  readonly runscName: string
   readonly process: HostProcess | undefined
   /** Identity of the runsc program that the sandbox runs on; empty if unknown. */
   readonly program: string
@@ -52,12 +54,13 @@ export class LiveSandbox {
     rootDir: string,
     mounts: readonly CgroupMount[],
     guards = new MemoryGuards(),
-    program = '',
+    { program = '', runscName = '' } = {},
   ) {
     const { pid, startTime, memoryMiB } = handle.data
     this.#memoryMiB = typeof memoryMiB === 'number' ? memoryMiB : undefined
     this.#guards = guards
     this.id = sandboxId(handle.dockId, handle.generation)
+    this.runscName = runscName || this.id
     this.process = typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : undefined
     this.program = program
     this.#rootDir = rootDir
@@ -75,7 +78,7 @@ export class LiveSandbox {
   }
 
   get cgroup(): SandboxCgroup {
-    this.#cgroup ??= SandboxCgroup.ofProcess(this.#mounts, this.running.pid, this.id)
+    this.#cgroup ??= SandboxCgroup.ofProcess(this.#mounts, this.running.pid, this.runscName)
     return this.#cgroup
   }
 
@@ -188,8 +191,8 @@ export class LiveSandbox {
   }
 
   async #findSentry(): Promise<Sentry> {
-    const { controlSocket } = await readSandboxState(this.#rootDir, this.id)
+    const { controlSocket } = await readSandboxState(this.#rootDir, this.runscName)
     if (!controlSocket) throw new Error(`sandbox ${this.id} has no control socket`)
-    return new Sentry(controlSocket, this.id)
+    return new Sentry(controlSocket, this.runscName)
   }
 }

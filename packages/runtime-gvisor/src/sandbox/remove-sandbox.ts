@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CgroupMount, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts'
+import { replacedGofer, runscFolderOf, runscNameOf } from '../runsc/blank-record.ts'
 import type { Runsc } from '../runsc/runsc.ts'
 import { holdRunscOf } from '../runsc/sandbox-program.ts'
 import { readSandboxState } from '../runsc/sandbox-state.ts'
@@ -20,20 +21,23 @@ export async function removeSandbox(
   id: string,
   folder: string,
 ): Promise<void> {
-  const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
-  const sandbox = processOf(pid, id)
+  const name = runscNameOf(folder, id)
+  const runscFolder = runscFolderOf(folder, id)
+  const { pid, goferPid } = await readSandboxState(runsc.rootDir, name)
+  const sandbox = processOf(pid, name)
   const held = await holdRunscOf(runsc, folder, sandbox?.pid)
   try {
     await end(
       held.runsc,
       mounts,
-      id,
-      [sandbox, processOf(goferPid, id)].filter((each) => each !== undefined),
+      name,
+      [sandbox, processOf(goferPid, name), replacedGofer(runscFolder)].filter((each) => each != null),
     )
   } finally {
     await held.close()
   }
-  await rm(folder, { recursive: true, force: true })
+  // The sandbox's folder goes last, because it names the other one.
+  for (const each of [runscFolder, folder]) await rm(each, { recursive: true, force: true })
 }
 
 const end = async (

@@ -3,7 +3,7 @@ import { listProcesses } from './list-processes.ts'
 import { SentryRefused } from './sentry-connection.ts'
 
 const sandbox = {
-  id: 'sandbox',
+  runscName: 'sandbox',
   sentry: async () => ({ processes: () => Promise.reject(new SentryRefused('unknown method')) }),
 }
 const runscOf = (stdout: string, code = 0) => ({ run: async () => ({ code, stdout, stderr: '' }) })

@@ -14,13 +14,13 @@ const gap = /\t| {3,}/
 /** Throws the sentry's error if neither way works. */
 export async function listProcesses(
   runsc: Pick<Runsc, 'run'>,
-  sandbox: { id: string; sentry(): Promise<Pick<Sentry, 'processes'>> },
+  sandbox: { runscName: string; sentry(): Promise<Pick<Sentry, 'processes'>> },
 ): Promise<SandboxProcess[]> {
   try {
     return await (await sandbox.sentry()).processes()
   } catch (error) {
     // As a table: the JSON output contains only pids.
-    const { code, stdout } = await runsc.run(['ps', sandbox.id], listMs)
+    const { code, stdout } = await runsc.run(['ps', sandbox.runscName], listMs)
     const found = code === 0 ? processesIn(stdout) : []
     // A list without process 1 was parsed wrongly, and would make a busy sandbox look idle.
     if (!found.some(({ pid }) => pid === 1)) throw error

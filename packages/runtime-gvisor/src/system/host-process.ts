@@ -1,5 +1,5 @@
 /** Identifies a process on this machine. The start time distinguishes it from a later process with the same pid. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export type HostProcess = { pid: number; startTime: string }
 
@@ -23,4 +23,17 @@ export function hostProcess(pid: number): HostProcess | undefined {
 
 export function isAlive(process: HostProcess): boolean {
   return startTimeOf(process.pid) === process.startTime
+}
+
+/** Returns the running processes of which an argument contains this text. */
+export function processesWithArgument(text: string): HostProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) return []
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text) ? (hostProcess(pid) ?? []) : []
+    } catch {
+      return []
+    }
+  })
 }

@@ -77,7 +77,11 @@ const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =
   new Proxy(part, {
     get: (target, name, receiver) => {
       const value: unknown = Reflect.get(target, name, receiver)
-      if (typeof value === 'object' && value !== null && (name === 'capabilities' || name === 'freezing'))
+      if (
+        typeof value === 'object' &&
+        value !== null &&
+        (name === 'capabilities' || name === 'freezing' || name === 'blanks')
+      )
         return mortal(value, isAlive)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) => {

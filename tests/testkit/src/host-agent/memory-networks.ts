@@ -1,4 +1,5 @@
 /** In-memory networks for tests. */
+import { newUuid } from '@dock/foundation'
 import type { DockNetwork, Networks } from '@dock/host-agent/src/network/networks.ts'
 
 export type MemoryNetworks = Networks & {
@@ -10,7 +11,8 @@ export function createMemoryNetworks(): MemoryNetworks {
   const networks = new Map<string, DockNetwork>()
   const failures = new Map<string, Error>()
   let made = 0
-  const create = async (dockId: string): Promise<DockNetwork> => {
+  const reserved = new Set<string>()
+  const create = async (dockId: string, netnsPath?: string): Promise<DockNetwork> => {
     const error = failures.get('create')
     failures.delete('create')
     if (error) throw error
@@ -18,7 +20,7 @@ export function createMemoryNetworks(): MemoryNetworks {
     if (known) return known
     made += 1
     const network = {
-      netnsPath: `/memory/netns/${dockId}`,
+      netnsPath: netnsPath && reserved.delete(netnsPath) ? netnsPath : `/memory/netns/${dockId}`,
       ip: `10.0.0.${made}`,
       ...{ gateway: '10.0.0.254', nameserver: '10.0.0.254' },
     }
@@ -35,6 +37,12 @@ export function createMemoryNetworks(): MemoryNetworks {
       if (error) throw error
       networks.delete(dockId)
     },
+    reserve: async () => {
+      const netnsPath = `/memory/netns/reserved-${newUuid()}`
+      reserved.add(netnsPath)
+      return netnsPath
+    },
+    release: async (netnsPath) => void reserved.delete(netnsPath),
     restore: create,
     find: (dockId) => networks.get(dockId) ?? null,
     traffic: async () => ({ rxBytes: 100, txBytes: 200 }),

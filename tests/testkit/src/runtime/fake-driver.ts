@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises'
 import { newUuid } from '@dock/foundation'
 import type {
   AllCapabilities,
+  BlankSpec,
   ExecReference,
   ExecRequest,
   ExecResult,
@@ -26,6 +27,7 @@ import { openLocalProcess } from './local-process.ts'
 export type FakeDriver = RuntimeDriver & { readonly capabilities: AllCapabilities } & FakeControls
 
 const noCapabilities: RuntimeCapabilities = {
+  blanks: null,
   freezing: null,
   readUsage: null,
   rename: null,
@@ -44,6 +46,7 @@ const killedExitCode = 137
 /** Creates a driver on `machine`, by default a new one. */
 export function createFakeDriver(machine: FakeMachine = createFakeMachine()): FakeDriver {
   const starter = Symbol('driver')
+  const blanks = new Map<string, BlankSpec>()
   const { executed, rejoined, ended, started, held, frozen, renamed, commands } = machine
   const { enter, find, awake, localProcesses } = machine
   const commandsOf = (handle: SandboxHandle): FakeCommand[] => {
@@ -55,6 +58,13 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     takesDisk: 'mount',
     memoryHeadroomMiB: 128,
     capabilities: {
+      blanks: {
+        create: async (spec) => {
+          blanks.set(spec.netnsPath, spec)
+          return true
+        },
+        remove: async (netnsPath) => void blanks.delete(netnsPath),
+      },
       freezing: {
         freeze: async (handle) => {
           await enter('freeze', handle.dockId)
@@ -81,7 +91,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
         renamed.set(handle.dockId, hostname)
       },
     },
-    ...{ executed, rejoined, ended, started, held, frozen, renamed },
+    ...{ executed, rejoined, ended, started, held, frozen, renamed, blanks },
     failNext: machine.failNext,
     hold: machine.hold,
     setProcesses: (dockId, names) => void machine.processes.set(dockId, names),
@@ -93,6 +103,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
 
     fingerprint: async () => ({ driver: 'fake', version: '1', detail: {} }),
     start: async (spec) => {
+      blanks.delete(spec.netnsPath)
       await enter('start', spec.dockId)
       started.push(spec)
       const { dockId, generation } = spec

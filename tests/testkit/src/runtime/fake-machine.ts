@@ -1,5 +1,6 @@
 /** The sandboxes of a simulated machine, what was done with them, and controls for tests. */
 import {
+  type BlankSpec,
   type ExecReference,
   type ExecRequest,
   SandboxGone,
@@ -55,6 +56,8 @@ export type FakeControls = {
   readonly renamed: ReadonlyMap<string, string>
   /** Sandboxes that were started, oldest first. */
   readonly started: readonly SandboxSpec[]
+  /** Blank sandboxes that wait, by network namespace. */
+  readonly blanks: ReadonlyMap<string, BlankSpec>
   /** Calls that waited or wait because of `hold`, oldest first. */
   readonly held: readonly FakeCall[]
   /** Ids of the Docks whose sandbox is frozen. */
