@@ -76,7 +76,7 @@ export async function createBlank(
     const group = SandboxCgroup.ofProcess(mounts, pid, name)
     if (cpus !== undefined) group.useAllCpus()
     const isolation = await isolationOf(goferPid)
-    gofer = await replaceGofer(runsc.path, goferPid, join(folder, 'late-config.json'), group)
+    gofer = await replaceGofer(goferPid, join(folder, 'late-config.json'), group)
     recordBlank(folder, { gofer: gofer.process })
     // A sentry that waits takes 2 % of a processor.
     await group.freeze()

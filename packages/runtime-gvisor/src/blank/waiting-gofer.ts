@@ -19,16 +19,17 @@ const identityMap = '0 0 4294967295'
 /**
  * Closes all other descriptors, tells its pid, waits for a line, and becomes the gofer. An end of file instead of a
  * line ends it. The mount namespace is made last: made earlier, it would keep the disks of other Docks mounted while it
- * waits.
+ * waits. For the same reason the gofer is run by its descriptor: a path would lead to a file of the new namespace, whose
+ * mounts then stay for as long as the file is in use.
  */
 const wait = `for each in /proc/self/fd/*; do
-  [ "\${each##*/}" -le 5 ] || eval "exec \${each##*/}>&-"
+  [ "\${each##*/}" -le 6 ] || eval "exec \${each##*/}>&-"
 done
 read -r pid _ </proc/self/stat
 echo "$pid"
 read -r _ || exit 1
 exec </dev/null >/dev/null
-exec unshare --mount --propagation unchanged -- /bin/bash -c 'exec -c -a runsc-gofer "$0" "$@"' "$0" "$@"`
+exec unshare --mount --propagation unchanged -- /bin/bash -c 'exec -c -a runsc-gofer /proc/self/fd/6 "$@"' gofer "$@"`
 const namespaces = ['--user', '--ipc', '--net', '--pid', '--uts']
 /** Descriptors of the gofer: the connection, the configuration, and the mounts that it resolves, which nobody reads. */
 const descriptors = ['--io-fds=3', '--spec-fd=4', '--mounts-fd=5']
@@ -84,7 +85,6 @@ const threadsOf = (pid: number): number => {
 
 /** Replaces the gofer with this pid. `configFile` is a new file, which gets the configuration at the start. */
 export async function replaceGofer(
-  runscPath: string,
   goferPid: number,
   configFile: string,
   group: SandboxCgroup,
@@ -97,16 +97,17 @@ export async function replaceGofer(
   }
   try {
     const socket = open(takeDescriptor(goferPid, connection))
+    const runsc = open(openSync(`/proc/${goferPid}/exe`, 'r'))
     await endWithThreads(goferPid)
     writeFileSync(configFile, '', { mode: 0o600 })
     const [config, nowhere] = [open(openSync(configFile, 'r')), open(openSync('/dev/null', 'w'))]
-    const program = ['setsid', '/bin/bash', '-c', wait, runscPath]
+    const program = ['setsid', '/bin/bash', '-c', wait, 'gofer']
     const args = [...namespaces, '--fork', '--', ...program, ...kept, ...descriptors]
     // Not a pipe of Node, which Node would close when the starter ends.
     const order = new InputPipe()
     const starter = spawn('unshare', args, {
       ...{ cwd: '/', detached: true, env: { PATH: process.env.PATH } },
-      stdio: [order.readFd, 'pipe', 'ignore', socket, config, nowhere],
+      stdio: [order.readFd, 'pipe', 'ignore', socket, config, nowhere, runsc],
     })
     order.closeReader()
     const { stdout: told } = starter
