@@ -75,6 +75,7 @@ module.exports = {
         ],
       },
     })),
+    only('microvm-link', '^packages/runtime-microvm/src/link/', [foundation]),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
 
     only('supervisor', '^apps/supervisor/', ['^packages/embedded-postgres/', foundation]),
