@@ -118,7 +118,7 @@ if (runsc && rootfs) {
         .replace(/^\/dev\/null$/, '/null')
         .replace(/late-config\.json$/, 'config.json'),
     )
-    // The gofer of a blank was run by a descriptor, of which it has a copy. Which files of its disk are open is a matter of time.
+    // The gofer of a blank was run by a descriptor, and has a copy. Which files of its disk are open is a matter of time.
     const program = readlinkSync(`/proc/${pid}/exe`)
     return [...new Set(found)].filter((each) => each !== program && !each.startsWith('/root/')).sort()
   }
