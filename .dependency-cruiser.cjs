@@ -76,6 +76,7 @@ module.exports = {
       },
     })),
     only('microvm-link', '^packages/runtime-microvm/src/link/', [foundation]),
+    only('microvm-machine', '^packages/runtime-microvm/src/machine/', [foundation]),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
 
     only('supervisor', '^apps/supervisor/', ['^packages/embedded-postgres/', foundation]),
