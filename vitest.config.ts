@@ -41,6 +41,9 @@ const cheapPasswords = ['tests/testkit/src/cheap-passwords.ts']
 /** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */
 const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
 
+/** Emulated machines are slow, and slower beside other tests. */
+const needMachines = ['packages/runtime-microvm/src/machine/qemu/qemu-vmm.test.ts']
+
 export default defineConfig({
   test: {
     // One PostgreSQL cluster for all projects: to make one and to migrate its template takes some seconds.
@@ -58,7 +61,7 @@ export default defineConfig({
             'tests/testkit/**/*.test.ts',
             'bench/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', ...needOwnProcess, racesOfMemory],
+          exclude: ['**/node_modules/**', ...needOwnProcess, ...needMachines, racesOfMemory],
           ...database,
           ...sharedModules,
         },
@@ -90,6 +93,15 @@ export default defineConfig({
           ...realDocks,
           ...oneFileAtATime,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: 'microvm',
+          include: needMachines,
+          ...realDocks,
+          ...oneFileAtATime,
+          sequence: { groupOrder: 4 },
         },
       },
       // Run by script/prove model-gvisor, not by script/test.
