@@ -103,7 +103,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-it('prints JSON, and errors as JSON', { timeout: 120_000 }, async () => {
+it('prints JSON, and errors as JSON', { timeout: 300_000 }, async () => {
   const [host] = (await server.call('GET', '/v1/hosts')).body.data as [{ id: string }]
   const snapshot = async (): Promise<string> =>
     ((await server.call('GET', '/v1/snapshots')).body.data as { snapshots: { id: string }[] }).snapshots[0]
@@ -155,7 +155,7 @@ const runInThread = async (words: readonly string[]): Promise<CliOutcome> => {
   return { code, stdout, stderr }
 }
 
-it('reports errors of every command as JSON', { timeout: 120_000 }, async () => {
+it('reports errors of every command as JSON', { timeout: 300_000 }, async () => {
   const wrong: [string, number][] = [
     ...commands
       .filter(({ isHidden, takesCommand }) => !isHidden && !takesCommand)
