@@ -46,11 +46,13 @@ const makeFrame = (draw: Draw, ids: readonly number[], call: number): Buffer => 
 }
 
 const mutate = (draw: Draw, frame: Buffer): Buffer => {
-  if (draw(16) === 0) return frame.subarray(0, draw(frame.length))
-  if (draw(16) === 0) return Buffer.concat([frame, Buffer.alloc(1 + draw(20), draw(256))])
-  const head = Math.min(frame.length, sizes.header + 8)
+  if (draw(64) === 0) return frame.subarray(0, draw(frame.length))
+  if (draw(64) === 0) return Buffer.concat([frame, Buffer.alloc(1 + draw(20), draw(256))])
+  // Mostly in the payload, because most links do not survive a change of the header.
+  const head = Math.min(frame.length, sizes.header)
+  const begin = draw(8) === 0 || frame.length <= sizes.header + 1 ? 0 : head
   for (let bits = 1 + draw(2); bits > 0; bits -= 1)
-    frame[draw(draw(2) ? head : frame.length)]! ^= 1 << draw(8)
+    frame[begin + draw((begin === 0 ? head : frame.length - 1) - begin)]! ^= 1 << draw(8)
   return frame
 }
 
