@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { frameParts } from './frames.ts'
 import { GuestLink } from './guest-link.ts'
 import type { GuestProgram } from './guest-program.ts'
@@ -257,6 +257,7 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
 
   it('goes on over a new connection without a byte lost or doubled, however the last one broke', async () => {
     const broken = await startBareAgent()
+    onTestFinished(() => broken.stop())
     const other = await broken.link()
     const program = await other.open({
       ...{ argv: ['/bin/bash', '-c', 'cat'], env, cwd: '/', uid: 0, gid: 0 },
@@ -280,11 +281,11 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
     await expect.poll(() => bytes, patiently).toBe(whole.length)
     expect(sum.digest('hex')).toBe(createHash('sha256').update(whole).digest('hex'))
     await program.close()
-    await broken.stop()
   })
 
   it('lets another link find programs, with their kept output and their end', async () => {
     const first = await startBareAgent()
+    onTestFinished(() => first.stop())
     const one = await first.link()
     const request = { env, cwd: '/', uid: 0, gid: 0 }
     const running = await one.open({
@@ -309,7 +310,6 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
     expect(await text(found.stdout)).toBe('kept\nline\n')
     expect((await found.exited).exitCode).toBe(4)
     await expect(two.attach(12)).rejects.toMatchObject({ reason: 'unknown' })
-    await first.stop()
   })
 
   it('serves a second port, to which a pump moves a program', async () => {
