@@ -1,7 +1,7 @@
 /**
  * Compares this checkout with another commit, by turns on one machine, in at most 15 minutes after the installation.
  *
- *   script/bench guard BASE [--long]     BASE is any name of a commit; --long makes 304 lives instead of 56
+ *   script/bench guard BASE [--long]     BASE is any name of a commit; --long makes 304 lives instead of at most 56
  *
  * Prints a table in Markdown. The exit code is 1 if a line is worse by more than 3 % beyond the spread of its rounds.
  */

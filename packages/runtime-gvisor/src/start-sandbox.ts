@@ -42,6 +42,7 @@ export async function startSandbox(
     return process
   } catch (error) {
     blanks.noteStart(id, { withBlank, hasStarted: false })
+    // What cannot be removed now is removed before the next blank is created.
     if (blank) await blanks.discard(blank).catch(() => undefined)
     throw error
   }

@@ -1,7 +1,6 @@
 /**
- * Creates a blank sandbox: one that was booted ahead, before it is known for which Dock. Processors, memory and the
- * network namespace are fixed when a sandbox is created. Its disk, host name and preparation arrive with the Dock
- * (`start-blank.ts`).
+ * Creates a blank sandbox. It is booted before it is known for which Dock. Processors, memory and the network namespace
+ * are fixed when a sandbox is created. Its disk, host name and preparation arrive with the Dock (`start-blank.ts`).
  */
 import { mkdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'

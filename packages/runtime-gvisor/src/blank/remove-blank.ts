@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CgroupMount, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts'
 import type { Runsc } from '../runsc/runsc.ts'
-import { removeSandbox } from '../sandbox/remove-sandbox.ts'
+import { ignoreErrors, removeSandbox } from '../sandbox/remove-sandbox.ts'
 import { processesWithArgument } from '../system/host-process.ts'
 
 const endTimeoutMs = 5_000
@@ -45,11 +45,4 @@ const endProcesses = async (name: string, group: SandboxCgroup): Promise<void> =
       throw new Error(`processes of ${name} still run ${endTimeoutMs} ms after SIGKILL`)
     await delay(pollMs)
   }
-}
-
-/** A dead process takes no signal, and its control group may be gone. */
-const ignoreErrors = (act: () => void): void => {
-  try {
-    act()
-  } catch {}
 }

@@ -64,7 +64,7 @@ const parseArguments = (given: readonly string[]): { connection: number; kept: s
 }
 
 /**
- * Ends the process. On return none of its threads is left: one that still waits on the connection would take a request.
+ * Ends the process and waits for all of its threads: a thread that still reads the connection would take a request.
  */
 const endWithThreads = async (pid: number): Promise<void> => {
   process.kill(pid, 'SIGKILL')

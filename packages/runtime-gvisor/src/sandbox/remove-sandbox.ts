@@ -81,7 +81,7 @@ const kill = async (processes: readonly HostProcess[], thaw: () => void): Promis
 }
 
 /** A dead process takes no signal, and its control group may be gone. */
-const ignoreErrors = (act: () => void): void => {
+export function ignoreErrors(act: () => void): void {
   try {
     act()
   } catch {}

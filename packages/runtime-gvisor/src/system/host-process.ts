@@ -25,7 +25,7 @@ export function isAlive(process: HostProcess): boolean {
   return startTimeOf(process.pid) === process.startTime
 }
 
-/** Returns the running processes of which an argument contains this text. */
+/** Returns the running processes that have this text in an argument. */
 export function processesWithArgument(text: string): HostProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)

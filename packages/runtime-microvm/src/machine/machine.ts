@@ -59,6 +59,6 @@ export type Vmm = {
   find(id: string): Promise<Machine | null>
   /** Removes whatever is left of a machine. Idempotent. */
   remove(id: string): Promise<void>
-  /** Returns the ids of all machines of which something is left. */
+  /** Returns the ids of all machines that run or left something behind. */
   list(): Promise<string[]>
 }

@@ -87,7 +87,7 @@ test('after the machine nothing is left in the namespace but its interface, whic
   }
 })
 
-test('a namespace without an address is refused, and one that is gone needs no cleaning', async () => {
+test('a namespace without an address is refused, and a namespace that is gone needs no clean-up', async () => {
   const { dock, netnsPath } = namespace
   await ip('-netns', dock, 'address', 'flush', 'dev', 'eth0')
   await expect(readGuestNetwork(netnsPath)).rejects.toThrow('has no address or gateway')
