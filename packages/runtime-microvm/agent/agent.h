@@ -1,6 +1,5 @@
 /* What the parts of the agent know of each other. One thread, one loop, no shell. */
-#ifndef DOCK_AGENT_H
-#define DOCK_AGENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -197,5 +196,3 @@ void machine_tick(void);
 
 /* network.c */
 const char *network_up(const char *address, const char *mask, const char *gateway, const char *mac, const char *mtu);
-
-#endif

@@ -2,8 +2,7 @@
  * The wire format between the host and the guest agent. protocol.md explains it; src/link/protocol.ts holds the same
  * constants, and a test compares the two. All numbers are little-endian.
  */
-#ifndef DOCK_PROTOCOL_H
-#define DOCK_PROTOCOL_H
+#pragma once
 
 /* The agent speaks each version from OLDEST to NEWEST. */
 #define PROTOCOL_NEWEST 1
@@ -97,5 +96,3 @@
 #define CALL_THAW 11
 #define CALL_GROW 12
 #define CALL_POWER_OFF 13
-
-#endif
