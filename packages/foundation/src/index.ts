@@ -22,6 +22,7 @@ export { logConsole } from './log-console.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { listMailNotices } from './mail-notices.ts'
 export { mapAsync } from './map-async.ts'
+export { noticeLostPeers } from './notice-lost-peers.ts'
 export {
   type Identity,
   makeOwnFolder,

@@ -13,7 +13,7 @@ let shortTimeoutPort: number
 beforeAll(async () => {
   server = await startTestControlPlane({ logTo: (line) => lines.push(line) })
   port = (await server.listen()).port
-  const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 60_000, refusedMs: 100 }
+  const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 60_000, refusedMs: 100, lostMs: 60_000 }
   shortTimeoutPort = (await server.listen(timeouts)).port
 })
 afterAll(() => server.stop())
@@ -132,7 +132,7 @@ describe('a request', () => {
   })
 
   it('that takes long to process does not count as an idle connection', async () => {
-    const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 300, refusedMs: 100 }
+    const timeouts = { headersMs: 300, requestMs: 600, silenceMs: 300, refusedMs: 100, lostMs: 60_000 }
     const { port: shortIdlePort } = await server.listen(timeouts)
     const holder = new pg.Client({ connectionString: server.database.url })
     await holder.connect()

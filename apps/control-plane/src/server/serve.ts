@@ -3,7 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { limits } from '@dock/contract'
-import { type Precedence, refuseSocket, runDescribed, systemClock, waitAtMost } from '@dock/foundation'
+import {
+  noticeLostPeers,
+  type Precedence,
+  refuseSocket,
+  runDescribed,
+  systemClock,
+  waitAtMost,
+} from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
@@ -25,12 +32,15 @@ export type ClientTimeouts = {
   silenceMs: number
   /** Time to read that an upgrade was refused, and to disconnect. */
   refusedMs: number
+  /** A client that reset its connection is noticed within twice this time, although nothing is read from it. */
+  lostMs: number
 }
 const defaultTimeouts: ClientTimeouts = {
   headersMs: 15_000,
   requestMs: 60_000,
   silenceMs: 15 * 60_000,
   refusedMs: 5_000,
+  lostMs: 30_000,
 }
 
 /** Resolves with `'host'` if the connection has proved to be that of a host. */
@@ -103,6 +113,7 @@ export async function serveHttp(options: {
       socket.setTimeout(timeouts.silenceMs)
     }
   })
+  const noticeLost = noticeLostPeers(timeouts.lostMs)
   let underWay = 0
   let whenIdle: (() => void) | undefined
   const servers: Server[] = []
@@ -134,6 +145,7 @@ export async function serveHttp(options: {
         protocolOf(request) === 'websocket' || upgradeOf(request) !== undefined,
     })
     server.timeout = timeouts.silenceMs
+    server.on('connection', noticeLost)
     server.on('request', (request, response) => {
       if (!connectionHandlers.ports?.takes(request)) return serve(request, response)
       // Connections of hosted ports have no idle timeout.

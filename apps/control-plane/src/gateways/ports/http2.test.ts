@@ -35,8 +35,15 @@ const expose = async (port: number): Promise<string> => {
 }
 beforeAll(async () => {
   server = await startControlPlaneWithHost()
-  gateway = (await server.listen({ headersMs: 300, requestMs: 60_000, silenceMs: 60_000, refusedMs: 100 }))
-    .port
+  gateway = (
+    await server.listen({
+      headersMs: 300,
+      requestMs: 60_000,
+      silenceMs: 60_000,
+      refusedMs: 100,
+      lostMs: 30_000,
+    })
+  ).port
 })
 afterAll(() => server.stop())
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 /** Tests the gateway alone, with programs on this machine in place of programs in Docks. */
 import { once } from 'node:events'
 import { type ClientRequest, createServer, type IncomingMessage, request, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createConnectionServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createLogger, Precedence } from '@dock/foundation'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -19,6 +20,8 @@ let server: HttpServer
 /** A program that responds to every request with an endless stream. */
 let program: Server
 let find: PortRoutes['find']
+/** The gateway's latest connection to a program. */
+let dialled: Socket
 
 const portOf = (listening: Server): number => (listening.address() as AddressInfo).port
 beforeEach(async () => {
@@ -41,6 +44,7 @@ beforeEach(async () => {
       connectPort: async ({ port }) => {
         const socket = connect({ host: '127.0.0.1', port })
         await once(socket, 'connect')
+        dialled = socket
         return socket
       },
     },
@@ -54,6 +58,7 @@ beforeEach(async () => {
     precedence,
     bind: '127.0.0.1',
     port: 0,
+    timeouts: { headersMs: 15_000, requestMs: 60_000, silenceMs: 60_000, refusedMs: 5_000, lostMs: 50 },
     onConnectionError: () => undefined,
   })
 })
@@ -96,4 +101,26 @@ it('responds with 502 to HTTP and WebSockets when the port cannot be looked up',
   const page = [502, expect.stringContaining('could not be looked up')]
   expect(await pageOf(open())).toEqual(page)
   expect(await pageOf(open({ connection: 'Upgrade', upgrade: 'websocket' }))).toEqual(page)
+})
+
+it.each([
+  ['a body', 'POST / HTTP/1.1\r\nContent-Length: 99999999\r\n'],
+  ['an upgraded connection', 'GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'],
+])('closes the connection to a program that does not read %s once the client is gone', async (_, head) => {
+  const reader = createConnectionServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
+  await once(reader, 'listening')
+  const { port } = reader.address() as AddressInfo
+  const route = await find('')
+  find = async () => ({ ...route!, port })
+  const client = connect(server.port, '127.0.0.1').on('error', () => undefined)
+  client.write(`${head}Host: ${port}-${label}.docks.localhost\r\n\r\n`)
+  await once(reader, 'connection')
+  client.write(Buffer.alloc(64 * 2 ** 20))
+  // The upload stops when all buffers are full.
+  for (let sent = -1; sent !== client.bytesWritten - client.writableLength; await delay(200))
+    sent = client.bytesWritten - client.writableLength
+  const closed = once(dialled, 'close').catch(() => undefined)
+  client.resetAndDestroy()
+  await closed
+  reader.close()
 })

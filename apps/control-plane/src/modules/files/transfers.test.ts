@@ -74,6 +74,7 @@ describe('an upload', () => {
       requestMs,
       silenceMs: 60_000,
       refusedMs: 60_000,
+      lostMs: 30_000,
     })
     const sent = upload('slow', hurried.port)
     for (let piece = 0; piece < 5; piece++) {
