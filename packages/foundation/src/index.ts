@@ -44,5 +44,6 @@ export {
   tryCommand,
 } from './run-command.ts'
 export { createSerial } from './serial.ts'
+export { type DetachedProgram, startDetached } from './start-detached.ts'
 export { waitAtMost } from './wait-at-most.ts'
 export { writeFileDurably } from './write-file-durably.ts'

@@ -51,6 +51,17 @@ it('sends nothing over a connection that is held back for long', async () => {
   expect(received).toBe('answer')
 })
 
+it('closes a connection that has sent its answer and is held back', async () => {
+  noticeLostPeers(everyMs)(server)
+  server.end('answer')
+  client.resume()
+  // Read as far as the socket's buffer goes.
+  server.read(0)
+  upload()
+  client.on('error', () => undefined)
+  await once(server, 'close')
+})
+
 it('leaves a connection alone that closes when it is idle', async () => {
   noticeLostPeers(everyMs)(server)
   server.setTimeout(10 * everyMs)

@@ -7,7 +7,8 @@ const askPeerMs = 60_000
 /**
  * Returns a function that watches a connection until it closes. Node does not wait for events of a socket that is neither read
  * nor written, so a reset is not noticed while an upload is held back. Every `everyMs` an empty write asks the kernel, which
- * sends nothing but reports the reset. Sockets with an idle timeout are left alone: the write would prolong it.
+ * sends nothing but reports the reset. Sockets with an idle timeout are left alone: the write would prolong it. Where this end
+ * has finished sending, nothing can be asked: the connection is closed if bytes wait in it and none arrived in that time.
  */
 export function noticeLostPeers(everyMs: number): (socket: Socket) => void {
   const bytesRead = new Map<Socket, number>()
@@ -15,9 +16,10 @@ export function noticeLostPeers(everyMs: number): (socket: Socket) => void {
   const ask = (): void => {
     for (const [socket, before] of bytesRead) {
       bytesRead.set(socket, socket.bytesRead)
-      const isSilent = socket.bytesRead === before && socket.writableLength === 0 && socket.writable
+      if (socket.bytesRead !== before || socket.writableLength > 0 || socket.timeout) continue
       // The socket reports the error of the write itself.
-      if (isSilent && !socket.timeout) socket.write('', () => undefined)
+      if (socket.writable) socket.write('', () => undefined)
+      else if (socket.readableLength > 0) socket.destroy()
     }
   }
   return (socket) => {
