@@ -78,6 +78,7 @@ if (runsc && rootfs) {
     const netns = `dockt${process.pid}${controlSocket ? 's' : 'c'}`
     const drivers: RuntimeDriver[] = []
     let spec: SandboxSpec
+    let generation = 2
     const options = {
       ...{ runscPath, controlSocket },
       ...{ rootDir: join(folder, 'root'), stateDir: join(folder, 'state') },
@@ -105,13 +106,17 @@ if (runsc && rootfs) {
     })
 
     describeDriver(`gvisor by ${exec}`, makeDriver, async () => {
+      if (spec) {
+        generation += 1
+        return { ...spec, generation }
+      }
       const rootPath = join(folder, 'rootfs')
       await runCommand('mkdir', ['-p', folder])
       await runCommand('cp', ['-a', rootfs, rootPath])
       await runCommand('ip', ['netns', 'add', netns])
       spec = {
         dockId: newUuid(),
-        generation: 2,
+        generation,
         hostname: 'driver-test',
         cpus: 1,
         memoryMiB: 512,

@@ -14,17 +14,22 @@ const spec: SandboxSpec = {
   nameserver: '192.0.2.1',
 }
 
+let generation = 3
+const makeSpec = async (): Promise<SandboxSpec> => {
+  generation += 1
+  return { ...spec, generation }
+}
 const { bare, full } = { bare: createFakeMachine(), full: createFakeMachine() }
 
 describeDriver(
   'fake',
   () => createFakeDriver(full),
-  async () => spec,
+  makeSpec,
   { shell: false },
 )
 describeDriver(
   'fake without capabilities',
   () => bareDriver(createFakeDriver(bare)),
-  async () => ({ ...spec, disk: { device: '/nowhere' } }),
+  async () => ({ ...(await makeSpec()), disk: { device: '/nowhere' } }),
   { shell: false },
 )

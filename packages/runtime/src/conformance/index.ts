@@ -8,21 +8,30 @@ import { describeProcesses } from './processes.ts'
 import { describeDestroy, describeSandbox } from './sandbox.ts'
 import { request, type Subject } from './subject.ts'
 
-/** With `shell` false, tests that need a real shell are skipped. */
-export type ConformanceOptions = { shell: boolean }
+export type ConformanceOptions = {
+  /** False skips the tests that need a real shell. Default: true. */
+  shell?: boolean
+  /** True if root inside a sandbox is root in its kernel, and may change its name. */
+  rootMayRename?: boolean
+}
 
-/** Registers the suite. Each call of `makeDriver` must create another driver instance on the same state. */
+/**
+ * Registers the suite. Each call of `makeDriver` must create another driver instance on the same state, and each of `makeSpec` must
+ * return a sandbox of its own: of another Dock or a later generation, and with another disk unless sandboxes may share one.
+ */
 export function describeDriver(
   name: string,
   makeDriver: () => RuntimeDriver,
   makeSpec: () => Promise<SandboxSpec>,
-  options: ConformanceOptions = { shell: true },
+  { shell = true, rootMayRename = false }: ConformanceOptions = {},
 ): void {
   describe(`runtime driver ${name}`, () => {
     let handle: SandboxHandle | undefined
     const subject = {
-      hasShell: options.shell,
+      hasShell: shell,
+      rootMayRename,
       makeDriver,
+      makeSpec,
       text: async (script, more) =>
         (await subject.driver.exec(subject.handle, request(script, more))).stdout.toString(),
     } as Subject

@@ -5,11 +5,7 @@ import { request, type Subject } from './subject.ts'
 export function describePreparation(subject: Subject): void {
   test.runIf(subject.hasShell)('prepare runs inside as root before any command', async () => {
     const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
-    const prepared = await subject.driver.start({
-      ...subject.spec,
-      generation: subject.spec.generation + 1,
-      prepare,
-    })
+    const prepared = await subject.driver.start({ ...(await subject.makeSpec()), prepare })
     const { stdout } = await subject.driver.exec(
       prepared,
       request('cat /run/prepared; printenv WANTED || echo gone'),
@@ -27,8 +23,7 @@ export function describePreparation(subject: Subject): void {
       const input = Buffer.from(`${'é'.repeat(100_000)}\nend`)
       const prepare = { script, env: {}, input }
       const prepared = await subject.driver.start({
-        ...subject.spec,
-        generation: subject.spec.generation + 3,
+        ...(await subject.makeSpec()),
         inMemory,
         prepare,
       })
@@ -47,11 +42,10 @@ export function describePreparation(subject: Subject): void {
     'a failed preparation fails the start with its reason and leaves nothing behind',
     async () => {
       const prepare = { script: 'echo because >&2; return 12', env: {} }
-      const generation = subject.spec.generation + 2
-      await expect(subject.driver.start({ ...subject.spec, generation, prepare })).rejects.toThrow(
-        /12.*because/,
-      )
-      expect((await subject.driver.list()).map((each) => each.generation)).not.toContain(generation)
+      const spec = await subject.makeSpec()
+      await expect(subject.driver.start({ ...spec, prepare })).rejects.toThrow(/12.*because/)
+      const { dockId, generation } = spec
+      expect(await subject.driver.list()).not.toContainEqual(expect.objectContaining({ dockId, generation }))
     },
   )
 }

@@ -7,8 +7,11 @@ export type Subject = {
   handle: SandboxHandle
   /** True if commands run in a real shell. */
   readonly hasShell: boolean
+  readonly rootMayRename: boolean
   /** Creates another driver instance on the same state. */
   makeDriver(): RuntimeDriver
+  /** Returns the specification of a sandbox that may run beside the others. */
+  makeSpec(): Promise<SandboxSpec>
   /** Runs a script and returns its standard output. */
   text(script: string, more?: Partial<ExecRequest>): Promise<string>
 }
