@@ -2,14 +2,12 @@
  * The agent's access to the process keeper, which it starts when it first needs one. The keeper is a program of its own and
  * outlives the agent, so the pipes of processes stay open while the agent is replaced.
  */
-import { spawn } from 'node:child_process'
 import { mkdir, rm } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Logger } from '@dock/foundation'
+import { type Logger, startDetached } from '@dock/foundation'
 import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@dock/host-protocol'
 import type { KeeperSettings } from '../../process-keeper/keeper-settings.ts'
 import type { StreamName, StreamsState, WantedStreams } from '../../process-keeper/kept-streams.ts'
@@ -23,8 +21,6 @@ const program =
   compiledDir === undefined
     ? fileURLToPath(new URL('../../process-keeper/main.ts', import.meta.url))
     : join(compiledDir, 'process-keeper.mjs')
-const startMs = 20_000
-const pollMs = 10
 const notRunning = new Set(['ENOENT', 'ECONNREFUSED'])
 
 export type KeeperPlace = {
@@ -216,38 +212,19 @@ export class ProcessKeeper {
   async #start(): Promise<void> {
     const { folder, runFolder, settings } = this.#place
     await mkdir(runFolder, { recursive: true, mode: 0o700 })
-    const child = spawn(
-      process.execPath,
-      [
-        '--max-semi-space-size=2',
-        '--enable-source-maps',
-        program,
-        folder,
-        this.#socketPath,
-        JSON.stringify(settings ?? {}),
-      ],
-      // In a session of its own: signals for the agent's group must not reach it.
-      { detached: true, cwd: '/', stdio: ['ignore', 'inherit', 'inherit'] },
-    )
-    let ended: string | undefined
-    child.once('error', (error) => {
-      ended = error.message
+    await startDetached({
+      ...{ name: 'the process keeper', file: program },
+      args: [folder, this.#socketPath, JSON.stringify(settings ?? {})],
+      isUp: async () => {
+        try {
+          ;(await this.#send('GET', '/')).resume()
+          return true
+        } catch (error) {
+          if (isNotRunning(error)) return false
+          throw error
+        }
+      },
     })
-    child.once('exit', (code, signal) => {
-      ended = `exit code ${code ?? signal}`
-    })
-    child.unref()
-    const deadline = performance.now() + startMs
-    for (;;) {
-      const answer = await this.#send('GET', '/').catch((error: unknown) => {
-        if (!isNotRunning(error)) throw error
-        return null
-      })
-      if (answer) return void answer.resume()
-      if (ended !== undefined) throw new Error(`the process keeper ended at its start: ${ended}`)
-      if (performance.now() > deadline) throw new Error(`the process keeper did not start in ${startMs} ms`)
-      await delay(pollMs)
-    }
   }
 
   /** Notices the keeper's death, as long as one runs. */
