@@ -42,7 +42,10 @@ const cheapPasswords = ['tests/testkit/src/cheap-passwords.ts']
 const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
 
 /** Emulated machines are slow, and slower beside other tests. */
-const needMachines = ['packages/runtime-microvm/src/machine/qemu/qemu-vmm.test.ts']
+const needMachines = [
+  'packages/runtime-microvm/src/driver/create-microvm-driver.test.ts',
+  'packages/runtime-microvm/src/machine/qemu/qemu-vmm.test.ts',
+]
 
 export default defineConfig({
   test: {

@@ -8,7 +8,7 @@ import { expectLength, plainText, readPid } from './answers.ts'
 import { type Frame, FrameParser, frameParts } from './frames.ts'
 import { GuestCalls } from './guest-calls.ts'
 import { type ChannelLink, GuestProgram } from './guest-program.ts'
-import { GuestViolation, LinkBroken } from './link-errors.ts'
+import { GuestRefused, GuestViolation, LinkBroken } from './link-errors.ts'
 import { flagMore, machineStates, sizes, targets, types } from './protocol.ts'
 import { encodeOpen, encodeSize, type OpenRequest } from './requests.ts'
 import { Welcome } from './welcome.ts'
@@ -99,6 +99,8 @@ export class GuestLink extends GuestCalls {
   /** Takes up a program that an earlier link started. Its output begins with the oldest byte that nobody acknowledged. */
   async attach(id: number): Promise<GuestProgram> {
     const known = this.#channels.get(id)
+    // The guest no longer knows a program that is being forgotten.
+    if (known?.isClosing) throw new GuestRefused('unknown', 'the program was forgotten')
     const program = known ?? this.#channel('attaching', id)
     if (!known) program.attach()
     await program.opened
@@ -116,6 +118,14 @@ export class GuestLink extends GuestCalls {
     const connection = Duplex.from({ readable: channel.stdout, writable: channel.stdin })
     connection.once('close', () => void channel.close())
     return connection
+  }
+
+  /** Leaves a program to another link, which has attached to it. On return no frame of the program is under way on this one. */
+  async leave(program: GuestProgram): Promise<void> {
+    program.leave()
+    // The guest sent everything that belongs to the program before its reply.
+    await this.ping().catch(() => undefined)
+    this.#channels.delete(program.id)
   }
 
   /** Makes the guest forget a program, which runs on if it has not ended. */

@@ -13,8 +13,8 @@ export type ChannelLink = {
   forget(channel: number): void
 }
 
-/** `opening` and `attaching` wait for the guest. After `closing` only the confirmation counts. */
-type ChannelState = 'opening' | 'attaching' | 'open' | 'closing' | 'closed'
+/** `opening` and `attaching` wait for the guest. After `closing` only the confirmation counts, after `left` nothing. */
+type ChannelState = 'opening' | 'attaching' | 'open' | 'closing' | 'closed' | 'left'
 
 const nothing = Buffer.alloc(0)
 const positionBytes = (position: number): Buffer => {
@@ -73,13 +73,24 @@ export class GuestProgram {
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.on('error', () => undefined)
   }
 
+  get isClosing(): boolean {
+    return this.#state === 'closing'
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded
   }
 
+  /** Another link has the program. Its streams end here, and what still arrives is ignored. */
+  leave(): void {
+    this.#state = 'left'
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy()
+    this.#close.resolve()
+  }
+
   /** Makes the guest forget the program. It runs on if it has not ended. */
   close(): Promise<void> {
-    if (this.#state !== 'closing' && this.#state !== 'closed') {
+    if (this.#state === 'opening' || this.#state === 'attaching' || this.#state === 'open') {
       this.#state = 'closing'
       this.#link.send(types.close, 0, this.id, nothing)
     }
@@ -88,6 +99,7 @@ export class GuestProgram {
 
   /** Asks the guest to go on with the streams over the link's new connection. */
   attach(): void {
+    if (this.#state === 'left') return
     if (this.#state === 'closing') {
       this.#link.send(types.close, 0, this.id, nothing)
       return
@@ -114,7 +126,7 @@ export class GuestProgram {
 
   /** Throws {@link GuestViolation} if the frame has no place in the state of the channel. */
   handle({ type, stream, payload }: Frame): void {
-    if (this.#state === 'closing' && type !== types.closed) return
+    if (this.#state === 'left' || (this.#state === 'closing' && type !== types.closed)) return
     switch (type) {
       case types.opened:
         if (this.#state !== 'opening') throw new GuestViolation('opened twice')

@@ -5,6 +5,7 @@
 export type { GuestEnd, GuestProcess, GuestProgramState, GuestUsage } from './answers.ts'
 export { GuestLink, type LinkOptions } from './guest-link.ts'
 export type { GuestProgram } from './guest-program.ts'
+export { LastingLink } from './lasting-link.ts'
 export { GuestCallFailed, GuestRefused, GuestViolation, LinkBroken } from './link-errors.ts'
 export { sizes } from './protocol.ts'
 export type { GuestConfig, GuestIdentity, OpenRequest } from './requests.ts'

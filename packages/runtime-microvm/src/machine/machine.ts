@@ -38,6 +38,8 @@ export type Machine = {
   saveMemory(): Promise<void>
   /** Grows the disk's file and tells the guest its size, also if it has it already. */
   resizeDisk(bytes: number): Promise<void>
+  /** Unix socket of a port of the guest, for another process. */
+  socketOf(port: number): string
   /** Connects to a port of the guest. Only one connection to a port at a time is served. */
   dial(port: number): Duplex
   /** Host process of the machine, or null once it has ended. */

@@ -11,7 +11,7 @@ import { GuestLink } from '@dock/runtime-microvm'
 import type { Machine } from '@dock/runtime-microvm/src/machine/machine.ts'
 import { type MachineTree, prepareMachineTree } from '@dock/runtime-microvm/src/machine/machine-tree.ts'
 import { createQemuVmm, type QemuVmm } from '@dock/runtime-microvm/src/machine/qemu/qemu-vmm.ts'
-import { readRelease } from '@dock/runtime-microvm/src/machine/release.ts'
+import { type Release, readRelease } from '@dock/runtime-microvm/src/machine/release.ts'
 
 const { DOCK_TEST_MICROVM: installed, DOCK_TEST_GUEST_AGENT: agent, DOCK_TEST_ROOTFS: rootfs } = process.env
 
@@ -21,12 +21,15 @@ export const hasTestMachines = Boolean(installed && agent && rootfs && process.g
 export type TestMachines = {
   /** Folder for files of the test. */
   folder: string
+  release: Release
   tree: MachineTree
   vmm: QemuVmm
   /** Returns another monitor for the same machines, as a later agent has one. */
   anotherVmm(): QemuVmm
   /** Makes an ext4 disk with a static `/bin/bash` and nothing else. */
   makeDisk(path: string, mebibytes: number): Promise<void>
+  /** Makes an ext4 disk with the root filesystem of an image. */
+  makeImageDisk(path: string, mebibytes: number): Promise<void>
   /** Ends all machines and removes the folder. */
   close(): Promise<void>
 }
@@ -35,11 +38,8 @@ export async function openTestMachines(): Promise<TestMachines> {
   if (!installed || !agent || !rootfs)
     throw new Error('set DOCK_TEST_MICROVM, DOCK_TEST_GUEST_AGENT and DOCK_TEST_ROOTFS')
   const folder = await mkdtemp(join(tmpdir(), 'dock-vm-'))
-  const tree = await prepareMachineTree(
-    await readRelease(installed),
-    agent,
-    join(dirname(installed), 'machine-trees'),
-  )
+  const release = await readRelease(installed)
+  const tree = await prepareMachineTree(release, agent, join(dirname(installed), 'machine-trees'))
   const anotherVmm = () => createQemuVmm({ tree, stateDir: join(folder, 'm'), accelerator: 'tcg' })
   const vmm = anotherVmm()
   const content = join(folder, 'content')
@@ -47,10 +47,13 @@ export async function openTestMachines(): Promise<TestMachines> {
   await mkdir(join(content, 'lib'))
   await copyFile(join(rootfs, 'usr/bin/bash-static'), join(content, 'bin/bash'))
   return {
-    ...{ folder, tree, vmm, anotherVmm },
+    ...{ folder, release, tree, vmm, anotherVmm },
     makeDisk: async (path, mebibytes) => {
       rmSync(path, { force: true })
       await runCommand('mke2fs', ['-q', '-t', 'ext4', '-d', content, path, `${mebibytes}m`])
+    },
+    makeImageDisk: async (path, mebibytes) => {
+      await runCommand('mke2fs', ['-q', '-t', 'ext4', '-d', rootfs, path, `${mebibytes}m`], { timeoutMs: 300_000 })
     },
     close: async () => {
       for (const id of await vmm.list()) await vmm.remove(id)

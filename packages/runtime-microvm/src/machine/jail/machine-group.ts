@@ -11,7 +11,7 @@ const parentName = 'dock'
 const cpuPeriodUs = 100_000
 /** QEMU has a thread per processor and up to 64 for the disk. */
 const threadsMax = 192
-const controllersOne = ['cpu', 'devices', 'freezer', 'memory', 'pids'] as const
+const controllersOne = ['cpu', 'cpuacct', 'devices', 'freezer', 'memory', 'pids'] as const
 const controllersTwo = ['cpu', 'memory', 'pids']
 const pollMs = 5
 const killTimeoutMs = 10_000
@@ -105,6 +105,24 @@ export class MachineGroup {
       if (controllers.includes('cpu')) write('cpu.cfs_quota_us', quota)
       if (controllers.includes('pids')) write('pids.max', threadsMax)
       if (controllers.includes('devices')) write('devices.deny', 'a')
+    }
+  }
+
+  /** Returns what the machine uses. Throws if it has ended. */
+  usage(): { cpuUsec: number; memoryBytes: number } {
+    const read = (controller: string, file: string): string => {
+      const at = this.#hierarchies.findIndex(
+        ({ version, controllers }) => version === 2 || controllers.includes(controller),
+      )
+      return readFileSync(join(this.folders[at] ?? '', file), 'utf8')
+    }
+    if (this.#hierarchies[0]?.version === 2) {
+      const [, usec] = /^usage_usec (\d+)/m.exec(read('cpu', 'cpu.stat')) ?? []
+      return { cpuUsec: Number(usec), memoryBytes: Number(read('memory', 'memory.current')) }
+    }
+    return {
+      cpuUsec: Math.round(Number(read('cpuacct', 'cpuacct.usage')) / 1_000),
+      memoryBytes: Number(read('memory', 'memory.usage_in_bytes')),
     }
   }
 

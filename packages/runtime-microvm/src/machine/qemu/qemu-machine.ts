@@ -120,9 +120,13 @@ export class QemuMachine implements Machine {
     await this.#monitor.execute('block_resize', { 'node-name': rootNode, size: bytes })
   }
 
-  dial(port: number): Duplex {
+  socketOf(port: number): string {
     if (!(port >= 0 && port < portCount)) throw new Error(`machine ${this.id} has no port ${port}`)
-    return connect(this.#parts.folder.port(port))
+    return this.#parts.folder.port(port)
+  }
+
+  dial(port: number): Duplex {
+    return connect(this.socketOf(port))
   }
 
   pid(): number | null {

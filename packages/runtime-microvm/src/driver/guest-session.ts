@@ -1,0 +1,110 @@
+/**
+ * A running machine with the link to its agent. The session connects again when the connection breaks, and kills the machine
+ * when the guest violates the protocol.
+ */
+import { type Logger, systemClock, waitAtMost } from '@dock/foundation'
+import { ExecRefused, SandboxGone } from '@dock/runtime'
+import { type GuestLink, GuestRefused, GuestViolation, LastingLink, LinkBroken } from '../link/index.ts'
+import type { Machine } from '../machine/machine.ts'
+
+/** How long an agent has to answer a new connection. Emulated machines that boot at the same time are slow. */
+const helloMs = 120_000
+/** The guest stops writing to its disk for at most this time before it goes on by itself. Its clock stands still when it is paused. */
+const diskFreezeMs = 10_000
+/** How long a freeze waits for the guest to write what it has in memory. */
+const quietMs = 5_000
+
+/** A process of the guest was killed because memory ran out. */
+export type GuestOutOfMemory = { process: string }
+
+export class GuestSession {
+  readonly machine: Machine
+  /** Resolves when the machine has ended. */
+  readonly ended: Promise<void>
+  /** Programs whose streams this process reads and writes. */
+  readonly owned = new Set<number>()
+  onOutOfMemory: (event: GuestOutOfMemory) => void = () => undefined
+  readonly #logger: Logger
+  readonly #link: LastingLink
+  #isPaused = false
+  #diskIsFrozen = false
+
+  constructor(machine: Machine, logger: Logger) {
+    this.machine = machine
+    this.#logger = logger
+    this.#link = new LastingLink({
+      dial: () => machine.dial(0),
+      helloMs,
+      onLog: (line) => logger.info({ machine: machine.id, line }, 'the agent of a guest says'),
+      onOutOfMemory: ({ name }) => this.onOutOfMemory({ process: name }),
+      onViolation: (error) => void this.#violated(error),
+    })
+    this.ended = machine.ended.then(() => this.#link.end())
+  }
+
+  get isAlive(): boolean {
+    return !this.#link.isOver
+  }
+
+  /** As {@link LastingLink.ask}. Throws SandboxGone if the machine is dead. */
+  async ask<Result>(work: (link: GuestLink) => Promise<Result> | Result): Promise<Result> {
+    return this.follow(this.#link.ask(work))
+  }
+
+  /** Returns the result of what depends on the machine. Throws SandboxGone if the machine died. */
+  async follow<Result>(result: Promise<Result>): Promise<Result> {
+    try {
+      return await result
+    } catch (error) {
+      if (error instanceof GuestViolation || error instanceof LinkBroken) await this.ended
+      throw this.isAlive ? error : this.#gone(error)
+    }
+  }
+
+  /** Pauses the machine with a disk that is consistent, if the guest answers in time. Idempotent. */
+  async freeze(): Promise<boolean> {
+    if (!this.#isPaused) {
+      const freezing = this.ask((link) => link.freezeDisk(diskFreezeMs)).then(
+        () => true,
+        () => false,
+      )
+      this.#diskIsFrozen = (await waitAtMost(systemClock, quietMs, freezing)) === true
+    }
+    await this.machine.pause()
+    this.#isPaused = true
+    return this.#diskIsFrozen
+  }
+
+  /** Idempotent. */
+  async thaw(): Promise<void> {
+    await this.machine.resume()
+    this.#isPaused = false
+    this.#diskIsFrozen = false
+    await this.ask(async (link) => {
+      const clock = link.setClock(BigInt(Date.now()) * 1_000_000n)
+      // It fails if the disk was not frozen, or the guest's own time for it was over. A freeze that came late is over too.
+      await Promise.all([clock, link.thawDisk().catch(() => undefined)])
+    })
+  }
+
+  #gone(cause: unknown): SandboxGone {
+    return new SandboxGone(`machine ${this.machine.id} is gone`, { cause })
+  }
+
+  async #violated(error: GuestViolation): Promise<void> {
+    this.#logger.warn({ err: error, machine: this.machine.id }, 'a guest broke the protocol; ending its machine')
+    await this.machine
+      .kill()
+      .catch((cause: unknown) =>
+        this.#logger.error({ err: cause, machine: this.machine.id }, 'could not end a machine'),
+      )
+  }
+}
+
+/** Returns the error as callers of the driver expect it. */
+export function asRefusal(error: unknown): unknown {
+  if (error instanceof GuestRefused) return new ExecRefused(error.message || error.reason)
+  // The request is larger than a guest takes.
+  if (error instanceof RangeError) return new ExecRefused(error.message)
+  return error
+}

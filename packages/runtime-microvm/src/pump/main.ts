@@ -1,0 +1,44 @@
+/**
+ * The pump: moves the streams of kept programs between guests and pipes of the host. Started by the driver, which it outlives.
+ * Argument: the path of its socket. Exits when it has been of no use for ten minutes.
+ */
+import { rmSync } from 'node:fs'
+import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
+import { Pump } from './pump.ts'
+import { createPumpServer } from './pump-server.ts'
+
+const idleMs = 600_000
+const pollMs = 60_000
+
+const run = async (socketPath: string): Promise<void> => {
+  // Signals for the group of a terminal or of the agent are not meant for the pump.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  const logger = createLogger('microvm-pump')
+  guardProcess({ logger, leave: () => process.exit(1) })
+  const pump = new Pump(logger)
+  let requests = 0
+  let usedAt = performance.now()
+  const server = createPumpServer(pump, (by) => {
+    requests += by
+    usedAt = performance.now()
+  })
+  // The driver starts a pump only if none listens, so the file is left from one that ended.
+  rmSync(socketPath, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socketPath, resolve)
+  })
+  setInterval(() => {
+    if (requests > 0 || pump.isNeeded) usedAt = performance.now()
+    if (performance.now() - usedAt < idleMs) return
+    rmSync(socketPath, { force: true })
+    process.exit(0)
+  }, pollMs)
+  logger.info('pump of microVMs ready')
+}
+
+if (!compileOnly) {
+  const [socketPath] = process.argv.slice(2)
+  if (!socketPath) throw new Error('usage: main.ts SOCKET')
+  await run(socketPath)
+}

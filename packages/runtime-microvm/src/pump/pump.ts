@@ -1,0 +1,120 @@
+/**
+ * Moves the streams of programs in guests from and to pipes of the host. It has a connection of its own to each guest, and
+ * outlives the driver.
+ */
+import { createReadStream, createWriteStream, constants, fstatSync, openSync } from 'node:fs'
+import { connect, Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Logger } from '@dock/foundation'
+import { type GuestProgram, LastingLink, LinkBroken } from '../link/index.ts'
+import type { ProgramEnd, TakeProgram } from './pump-protocol.ts'
+
+const helloMs = 120_000
+/** How many ends are remembered for a driver that asks later. */
+const endsMax = 1_000
+
+/** The machine has ended, or another connection will never be served. */
+const isGone = (error: unknown): boolean =>
+  error instanceof LinkBroken &&
+  ['ENOENT', 'ECONNREFUSED'].includes(String((error.cause as NodeJS.ErrnoException | undefined)?.code))
+
+/** Opens a descriptor of another process again. Pipes do not block this process. */
+const openDescriptor = (pid: number, descriptor: number, flags: number): { fd: number; isPipe: boolean } => {
+  const fd = openSync(`/proc/${pid}/fd/${descriptor}`, flags | constants.O_NONBLOCK)
+  return { fd, isPipe: fstatSync(fd).isFIFO() }
+}
+
+const openInput = (pid: number, descriptor: number): Readable => {
+  const { fd, isPipe } = openDescriptor(pid, descriptor, constants.O_RDONLY)
+  return isPipe ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd })
+}
+
+const openOutput = (pid: number, descriptor: number): Writable => {
+  const { fd, isPipe } = openDescriptor(pid, descriptor, constants.O_WRONLY | constants.O_APPEND)
+  return isPipe ? new Socket({ fd, readable: false, writable: true }) : createWriteStream('', { fd })
+}
+
+export class Pump {
+  readonly #logger: Logger
+  readonly #links = new Map<string, LastingLink>()
+  readonly #ends = new Map<string, Promise<ProgramEnd>>()
+  #underWay = 0
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** True while it has the streams of a program. */
+  get isNeeded(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Takes a program over. Resolves when it has all streams, to a function that waits for the program's end. */
+  async take(wanted: TakeProgram): Promise<{ ended: Promise<ProgramEnd> }> {
+    const { machine, socket, program: id, pid, descriptors } = wanted
+    const [input, output, errors] = descriptors
+    const stdin = openInput(pid, input)
+    const [stdout, stderr] = [openOutput(pid, output), openOutput(pid, errors)]
+    this.#underWay += 1
+    try {
+      const program = await this.#linkTo(machine, socket).ask((link) => link.attach(id))
+      const ended = this.#carry(program, stdin, stdout, stderr)
+      this.#remember(`${machine}/${id}`, ended)
+      return { ended }
+    } catch (error) {
+      this.#underWay -= 1
+      for (const stream of [stdin, stdout, stderr]) stream.destroy()
+      throw error
+    }
+  }
+
+  /** Returns a promise of the end of a program that it took over, or undefined if it does not know the program. */
+  endOf(machine: string, program: number): Promise<ProgramEnd> | undefined {
+    return this.#ends.get(`${machine}/${program}`)
+  }
+
+  async #carry(program: GuestProgram, stdin: Readable, stdout: Writable, stderr: Writable): Promise<ProgramEnd> {
+    // A reader that left ends the program's output, and a program that ended its input: neither is an error here.
+    const carried = [
+      pipeline(program.stdout, stdout),
+      pipeline(program.stderr, stderr),
+      pipeline(stdin, program.stdin),
+    ].map((each) => each.catch(() => undefined))
+    const end = program.exited.catch(() => null)
+    void end.then(() => stdin.destroy())
+    void Promise.all([end, ...carried])
+      .then(() => program.close())
+      .finally(() => {
+        this.#underWay -= 1
+      })
+    return await end
+  }
+
+  #linkTo(machine: string, socket: string): LastingLink {
+    const known = this.#links.get(machine)
+    if (known && !known.isOver) return known
+    const link = new LastingLink({
+      ...{ dial: () => connect(socket), helloMs, isGone },
+      // The driver's own connection sees what the guest does, and kills the machine for it.
+      onViolation: (error) => {
+        this.#logger.warn({ err: error, machine }, 'a guest broke the protocol')
+        link.end()
+      },
+    })
+    this.#links.set(machine, link)
+    void link.over.then(() => {
+      if (this.#links.get(machine) === link) this.#links.delete(machine)
+    })
+    return link
+  }
+
+  #remember(key: string, ended: Promise<ProgramEnd>): void {
+    this.#ends.set(key, ended)
+    void ended.then(() => {
+      const over = [...this.#ends.keys()].slice(0, Math.max(0, this.#ends.size - endsMax - this.#underWay))
+      for (const each of over) this.#ends.delete(each)
+    })
+  }
+}
+
