@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { warmPoolSizeMax } from '@dock/host-protocol'
+import type { RuntimeDriver } from '@dock/runtime'
 import * as z from 'zod'
 import type { CopyPace } from './disks/copies/copy-capture.ts'
 import { defaultNetworkLimits, type NetworkLimits } from './network/filter-rules.ts'
@@ -21,6 +22,7 @@ const environment = z.object({
   DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
   DOCK_TUNE_KERNEL: z.enum(['on', 'off']).default('on'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
+  DOCK_RUNTIME: z.enum(['gvisor', 'microvm']).default('gvisor'),
 })
 
 /** True if the address refers to this machine, so that traffic to it never reaches a network. */
@@ -44,6 +46,8 @@ export type AgentSettings = {
   joinTokenFile: string
   /** Folder for files that may be lost when the machine reboots. */
   runFolder: string
+  /** What runs the Docks of this host. */
+  runtime: RuntimeDriver['name']
   /** The environment, from which the runtime driver reads its own settings. */
   variables: NodeJS.ProcessEnv
   /** Maximum number of sandboxes in the warm pool. */
@@ -70,6 +74,7 @@ export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
     hostFolder,
     joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, 'join-token')),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
+    runtime: data.DOCK_RUNTIME,
     variables,
     warmPoolSize: data.DOCK_WARM_POOL,
     docksMemoryBytes: Math.max(totalmem() / 4, totalmem() - data.DOCK_PLATFORM_MEMORY_MIB * 2 ** 20),

@@ -1,7 +1,7 @@
 /** Composition root: the only module that chooses the runtime, disk pool and networks of this host. */
 import { join } from 'node:path'
 import { type Logger, systemClock } from '@dock/foundation'
-import { createGvisorDriver, readGvisorSettings } from '@dock/runtime-gvisor'
+import type { RuntimeDriver } from '@dock/runtime'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
@@ -10,18 +10,19 @@ import { withFaultPoints } from './fault-points.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
 
-const machineParts = (settings: AgentSettings, logger: Logger) => {
-  const { hostFolder, runFolder } = settings
-  const { runscPath = join(hostFolder, 'bin/runsc'), controlSocket } = readGvisorSettings(settings.variables)
+/** Loads only the driver that is used. */
+const createDriver = async (settings: AgentSettings, logger: Logger): Promise<RuntimeDriver> => {
+  const driver =
+    settings.runtime === 'microvm'
+      ? await import('./composition-microvm.ts')
+      : await import('./composition-gvisor.ts')
+  return driver.createDriver(settings, logger)
+}
+
+const machineParts = async (settings: AgentSettings, logger: Logger) => {
+  const { hostFolder } = settings
   if (!settings.tuneKernel) forbidRcuExpedited()
-  const driver = createGvisorDriver({
-    runscPath,
-    rootDir: join(hostFolder, 'runsc'),
-    stateDir: join(runFolder, 'sandboxes'),
-    controlSocket,
-    memoryBytesMax: Math.floor(settings.docksMemoryBytes),
-    logger,
-  })
+  const driver = await createDriver(settings, logger)
   const disks = createDiskPool({
     poolDir: join(hostFolder, 'pool'),
     mountsDir: join(hostFolder, 'mounts'),
@@ -43,7 +44,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
 
 /** Builds the agent. Throws an error that says what to do if the runtime does not work on this machine. */
 export async function composeAgent(settings: AgentSettings, logger: Logger): Promise<Agent> {
-  const parts = machineParts(settings, logger)
+  const parts = await machineParts(settings, logger)
   logger.info(await parts.driver.fingerprint(), 'runtime')
   const handlesFolder = join(settings.hostFolder, 'handles')
   return createAgent({

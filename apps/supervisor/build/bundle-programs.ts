@@ -13,6 +13,7 @@ export const programs: Readonly<Record<string, string>> = {
   'control-plane': 'apps/control-plane/src/main.ts',
   'host-agent': 'apps/host-agent/src/main.ts',
   'process-keeper': 'apps/host-agent/src/process-keeper/main.ts',
+  'microvm-pump': 'packages/runtime-microvm/src/pump/main.ts',
   supervisor: 'apps/supervisor/src/main.ts',
 }
 

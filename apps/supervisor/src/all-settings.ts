@@ -288,6 +288,16 @@ export const settingGroups: readonly { title: string; settings: readonly Setting
         sets: 'host agent: `off` leaves the kernel’s limits of dirty memory and its switch for RCU grace periods alone: [what Dock changes](docs/operate/what-dock-changes.md)',
       },
       {
+        names: ['DOCK_RUNTIME'],
+        usual: '`gvisor`',
+        sets: 'what runs the Docks of this host: `gvisor`, or `microvm` for a machine with KVM: [docs/operate/microvm.md](docs/operate/microvm.md)',
+      },
+      {
+        names: ['DOCK_MICROVM_TCG'],
+        usual: '`refuse`',
+        sets: 'host agent: `allow` emulates the processor where KVM runs no microVM, which is many times slower; for tests',
+      },
+      {
         names: ['DOCK_CONTROL_SOCKET'],
         usual: '`on`',
         sets: 'host agent: `off` starts commands with `runsc exec` instead of the sandbox’s control socket, which is slower',

@@ -28,8 +28,6 @@ export const internalVariables: Readonly<Record<string, string>> = {
   DOCK_TEST_ROOTFS: 'root filesystem for tests',
   DOCK_TEST_GUEST_AGENT: 'guest agent for tests of microVMs',
   DOCK_TEST_MICROVM: 'QEMU and kernel for tests of microVMs',
-  DOCK_RUNTIME: 'named by an error of microVMs, which no host can run yet',
-  DOCK_MICROVM_TCG: 'named by the same error',
 }
 
 /** Variables inside a Dock: given to its processes, or to the scripts that prepare it. */

@@ -21,12 +21,7 @@ const makeSpec = async (): Promise<SandboxSpec> => {
 }
 const { bare, full } = { bare: createFakeMachine(), full: createFakeMachine() }
 
-describeDriver(
-  'fake',
-  () => createFakeDriver(full),
-  makeSpec,
-  { shell: false },
-)
+describeDriver('fake', () => createFakeDriver(full), makeSpec, { shell: false })
 describeDriver(
   'fake without capabilities',
   () => bareDriver(createFakeDriver(bare)),

@@ -4,7 +4,6 @@ import { createLogger, newUuid, runCommand } from '@dock/foundation'
 import { describeDriver } from '@dock/runtime/conformance'
 import { type DockNamespace, makeDockNamespace } from '@dock/testkit/src/runtime/dock-namespace.ts'
 import {
-  awaitAgent,
   hasTestMachines,
   openTestMachines,
   type TestMachines,
@@ -12,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Machines } from '../machine/open-machines.ts'
 import { openTemplates } from '../machine/templates/start-from-template.ts'
+import { awaitAgent } from './await-agent.ts'
 import { createMicrovmDriver, type Sessions } from './create-microvm-driver.ts'
 
 const size = { cpus: 1, memoryMiB: 512 }
@@ -29,7 +29,9 @@ describe.runIf(hasTestMachines)('on emulated machines', () => {
     machines = await openTestMachines()
     image = join(machines.folder, 'image')
     await machines.makeImageDisk(image, 1024)
-    const instance = basename(machines.folder).toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')
+    const instance = basename(machines.folder)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9-]/g, '-')
     const templates = await openTemplates({
       ...{ folder: join(machines.folder, 'templates'), vmm: machines.vmm, tree: machines.tree.name },
       ...{ awaitAgent, instance, logger },

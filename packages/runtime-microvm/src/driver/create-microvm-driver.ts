@@ -97,7 +97,10 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
         freeze: async (handle) => {
           const isConsistent = await (await sessionOf(handle)).freeze()
           if (!isConsistent)
-            logger.warn({ machine: nameOf(handle) }, 'a guest did not write its memory to disk before it was paused')
+            logger.warn(
+              { machine: nameOf(handle) },
+              'a guest did not write its memory to disk before it was paused',
+            )
         },
         thaw: async (handle) => (await sessionOf(handle)).thaw(),
       },

@@ -92,7 +92,10 @@ export class GuestSession {
   }
 
   async #violated(error: GuestViolation): Promise<void> {
-    this.#logger.warn({ err: error, machine: this.machine.id }, 'a guest broke the protocol; ending its machine')
+    this.#logger.warn(
+      { err: error, machine: this.machine.id },
+      'a guest broke the protocol; ending its machine',
+    )
     await this.machine
       .kill()
       .catch((cause: unknown) =>

@@ -1,5 +1,11 @@
 /** Starts a tenant's program with streams in a guest. */
-import { type OpenProcess, type ProcessEnd, type ProcessRequest, processEndOf, SandboxGone } from '@dock/runtime'
+import {
+  type OpenProcess,
+  type ProcessEnd,
+  type ProcessRequest,
+  processEndOf,
+  SandboxGone,
+} from '@dock/runtime'
 import type { GuestEnd, GuestProgram } from '../link/index.ts'
 import type { PumpClient } from '../pump/pump-client.ts'
 import { referenceTo } from './guest-mark.ts'
@@ -17,7 +23,11 @@ const closed = (stream: GuestProgram['stdout']): Promise<void> =>
 type Descriptors = NonNullable<ProcessRequest['descriptors']>
 
 /** Returns the program's end. Forgets the program when it has ended and its outputs were read. */
-const carryHere = (session: GuestSession, program: GuestProgram, isTerminal: boolean): Promise<ProcessEnd> => {
+const carryHere = (
+  session: GuestSession,
+  program: GuestProgram,
+  isTerminal: boolean,
+): Promise<ProcessEnd> => {
   const { id, stdin, stdout, stderr } = program
   session.owned.add(id)
   if (isTerminal) stderr.resume()
@@ -52,7 +62,11 @@ const carryByPump = async (
     })
     return { exited: session.follow(end) }
   } catch (error) {
-    await killTree(session, program.id, program.exited.catch(() => undefined)).catch(() => undefined)
+    await killTree(
+      session,
+      program.id,
+      program.exited.catch(() => undefined),
+    ).catch(() => undefined)
     void program.close()
     throw error
   }

@@ -58,7 +58,8 @@ export async function runCommand(
   request: ExecRequest,
   underWay: Set<number>,
 ): Promise<ExecResult> {
-  const { argv, executable, env, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
+  const { argv, executable, env, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } =
+    request
   const begin = performance.now()
   const program = await session
     .ask((link) => link.open({ argv, executable, env, cwd, uid, gid }))
@@ -77,14 +78,21 @@ export async function runCommand(
   const stop = (): void => {
     if (isStopping) return
     isStopping = true
-    void killTree(session, program.id, over.catch(() => undefined))
+    void killTree(
+      session,
+      program.id,
+      over.catch(() => undefined),
+    )
       .catch(() => undefined)
       .then(() => abandon(null))
   }
-  const timer = setTimeout(() => {
-    timedOut = true
-    stop()
-  }, timeoutMs - (performance.now() - begin))
+  const timer = setTimeout(
+    () => {
+      timedOut = true
+      stop()
+    },
+    timeoutMs - (performance.now() - begin),
+  )
   signal?.addEventListener('abort', stop)
   try {
     if (signal?.aborted) stop()

@@ -46,9 +46,15 @@ const prepareGuest = async (session: GuestSession, prepare: SandboxSpec['prepare
 
 /** Starts the image's services. They are not waited for. */
 const startServices = async (session: GuestSession): Promise<void> => {
-  const script = 'exec </dev/null >/dev/null 2>&1; [ -r /usr/lib/dock/services ] && . /usr/lib/dock/services 0'
+  const script =
+    'exec </dev/null >/dev/null 2>&1; [ -r /usr/lib/dock/services ] && . /usr/lib/dock/services 0'
   const program = await session.ask((link) =>
-    link.open({ ...asRoot, argv: ['/bin/bash', '-c', script], executable: fastBash, env: { PATH: usualPath } }),
+    link.open({
+      ...asRoot,
+      argv: ['/bin/bash', '-c', script],
+      executable: fastBash,
+      env: { PATH: usualPath },
+    }),
   )
   void program.close()
 }

@@ -15,7 +15,8 @@ const file =
     : join(compiledDir, 'microvm-pump.mjs')
 const notRunning = new Set(['ENOENT', 'ECONNREFUSED'])
 
-const isNotRunning = (error: unknown): boolean => notRunning.has(String((error as NodeJS.ErrnoException).code))
+const isNotRunning = (error: unknown): boolean =>
+  notRunning.has(String((error as NodeJS.ErrnoException).code))
 
 /** The end that the rest of the response says. Rejects if the pump dies first. */
 const readEnd = async (response: IncomingMessage): Promise<ProgramEnd> =>

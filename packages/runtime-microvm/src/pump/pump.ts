@@ -2,7 +2,7 @@
  * Moves the streams of programs in guests from and to pipes of the host. It has a connection of its own to each guest, and
  * outlives the driver.
  */
-import { createReadStream, createWriteStream, constants, fstatSync, openSync } from 'node:fs'
+import { constants, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
 import { connect, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -74,7 +74,12 @@ export class Pump {
     return this.#ends.get(`${machine}/${program}`)
   }
 
-  async #carry(program: GuestProgram, stdin: Readable, stdout: Writable, stderr: Writable): Promise<ProgramEnd> {
+  async #carry(
+    program: GuestProgram,
+    stdin: Readable,
+    stdout: Writable,
+    stderr: Writable,
+  ): Promise<ProgramEnd> {
     // A reader that left ends the program's output, and a program that ended its input: neither is an error here.
     const carried = [
       pipeline(program.stdout, stdout),
@@ -117,4 +122,3 @@ export class Pump {
     })
   }
 }
-

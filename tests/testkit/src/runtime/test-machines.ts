@@ -7,8 +7,6 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runCommand } from '@dock/foundation'
-import { GuestLink } from '@dock/runtime-microvm'
-import type { Machine } from '@dock/runtime-microvm/src/machine/machine.ts'
 import { type MachineTree, prepareMachineTree } from '@dock/runtime-microvm/src/machine/machine-tree.ts'
 import { createQemuVmm, type QemuVmm } from '@dock/runtime-microvm/src/machine/qemu/qemu-vmm.ts'
 import { type Release, readRelease } from '@dock/runtime-microvm/src/machine/release.ts'
@@ -53,17 +51,13 @@ export async function openTestMachines(): Promise<TestMachines> {
       await runCommand('mke2fs', ['-q', '-t', 'ext4', '-d', content, path, `${mebibytes}m`])
     },
     makeImageDisk: async (path, mebibytes) => {
-      await runCommand('mke2fs', ['-q', '-t', 'ext4', '-d', rootfs, path, `${mebibytes}m`], { timeoutMs: 300_000 })
+      await runCommand('mke2fs', ['-q', '-t', 'ext4', '-d', rootfs, path, `${mebibytes}m`], {
+        timeoutMs: 300_000,
+      })
     },
     close: async () => {
       for (const id of await vmm.list()) await vmm.remove(id)
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Resolves when the guest's agent waits for its configuration. Leaves no connection open. */
-export async function awaitAgent(machine: Pick<Machine, 'dial'>): Promise<void> {
-  const link = await GuestLink.connect(machine.dial(0), { helloMs: 120_000 })
-  link.end()
 }

@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLogger, runCommand } from '@dock/foundation'
 import { makeDockNamespace } from '@dock/testkit/src/runtime/dock-namespace.ts'
 import {
-  awaitAgent,
   hasTestMachines,
   openTestMachines,
   type TestMachines,
 } from '@dock/testkit/src/runtime/test-machines.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { awaitAgent } from '../../driver/await-agent.ts'
 import { GuestLink } from '../../link/index.ts'
 import { MachineFolder } from '../jail/machine-folder.ts'
 import { MachineGroup } from '../jail/machine-group.ts'
