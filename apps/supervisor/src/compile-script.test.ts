@@ -24,6 +24,7 @@ const programs = {
   'control-plane': 'apps/control-plane/src/main.ts',
   'host-agent': 'apps/host-agent/src/main.ts',
   'process-keeper': 'apps/host-agent/src/process-keeper/main.ts',
+  'microvm-pump': 'packages/runtime-microvm/src/pump/main.ts',
   supervisor: 'apps/supervisor/src/main.ts',
 } as const
 const environment = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` }

@@ -41,10 +41,15 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
   /** Channels of the programs that this driver opened, by machine. */
   const underWay = new Map<string, Set<number>>()
   let opened: Promise<Machines> | undefined
+  /** Name of the tree that new machines run from. */
+  let currentTree: string | undefined
   let onOutOfMemory = (_event: OutOfMemory): void => undefined
 
   const machines = (): Promise<Machines> => {
-    opened ??= open()
+    opened ??= open().then((ready) => {
+      currentTree = ready.tree.name
+      return ready
+    })
     opened.catch(() => {
       opened = undefined
     })
@@ -109,7 +114,7 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
         return new MachineGroup(`vm-${machine.id}`).usage()
       },
       rename: async (handle, hostname) => (await sessionOf(handle)).ask((link) => link.rename(hostname)),
-      isOutdated: null,
+      isOutdated: ({ data }) => currentTree !== undefined && data['tree'] !== currentTree,
       watchMemory: (listener) => {
         onOutOfMemory = listener
       },
@@ -135,6 +140,7 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       const session = sessions.get(name)
       if (session) await session.machine.kill()
       else await vmm.remove(name)
+      if (sessions.size === 0) await pump.end()
     },
     list: async () => {
       const names = await (await machines()).vmm.list()

@@ -12,7 +12,9 @@ const killAgainMs = 2_000
 const killedExitCode = 137
 
 /** Returns the exit code as shells have it. */
-export const exitCodeOf = ({ exitCode, signal }: GuestEnd): number => exitCode ?? 128 + (signal ?? 0)
+export function exitCodeOf({ exitCode, signal }: Pick<GuestEnd, 'exitCode' | 'signal'>): number {
+  return exitCode ?? 128 + (signal ?? 0)
+}
 
 class Output {
   readonly #limit: number

@@ -1,14 +1,14 @@
 /**
  * The pump: moves the streams of kept programs between guests and pipes of the host. Started by the driver, which it outlives.
- * Argument: the path of its socket. Exits when it has been of no use for ten minutes.
+ * Argument: the path of its socket. Exits when the last machine has ended, or when it has been of no use for a minute.
  */
 import { rmSync } from 'node:fs'
 import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
 import { Pump } from './pump.ts'
 import { createPumpServer } from './pump-server.ts'
 
-const idleMs = 600_000
-const pollMs = 60_000
+const idleMs = 60_000
+const pollMs = 10_000
 
 const run = async (socketPath: string): Promise<void> => {
   // Signals for the group of a terminal or of the agent are not meant for the pump.
@@ -18,10 +18,15 @@ const run = async (socketPath: string): Promise<void> => {
   const pump = new Pump(logger)
   let requests = 0
   let usedAt = performance.now()
-  const server = createPumpServer(pump, (by) => {
+  const exit = (): void => {
+    rmSync(socketPath, { force: true })
+    process.exit(0)
+  }
+  const onUse = (by: 1 | -1): void => {
     requests += by
     usedAt = performance.now()
-  })
+  }
+  const server = createPumpServer(pump, onUse, exit)
   // The driver starts a pump only if none listens, so the file is left from one that ended.
   rmSync(socketPath, { force: true })
   await new Promise<void>((resolve, reject) => {
@@ -30,9 +35,7 @@ const run = async (socketPath: string): Promise<void> => {
   })
   setInterval(() => {
     if (requests > 0 || pump.isNeeded) usedAt = performance.now()
-    if (performance.now() - usedAt < idleMs) return
-    rmSync(socketPath, { force: true })
-    process.exit(0)
+    if (performance.now() - usedAt >= idleMs) exit()
   }, pollMs)
   logger.info('pump of microVMs ready')
 }

@@ -58,6 +58,15 @@ export class PumpClient {
     }
   }
 
+  /** Ends the pump, if one runs and has no program's streams. */
+  async end(): Promise<void> {
+    try {
+      ;(await this.#send('POST', '/end')).resume()
+    } catch (error) {
+      if (!isNotRunning(error)) throw error
+    }
+  }
+
   #send(method: string, path: string, body?: object): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       request({ socketPath: this.#socketPath, method, path, agent: false }, resolve)

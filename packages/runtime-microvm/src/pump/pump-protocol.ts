@@ -24,4 +24,6 @@ export const programEnd = z
 export type ProgramEnd = z.infer<typeof programEnd>
 
 /** `GET /programs/:machine/:program`: waits for the end. 404 if the pump does not know the program. */
-export const pathOfProgram = (machine: string, program: number): string => `/programs/${machine}/${program}`
+export function pathOfProgram(machine: string, program: number): string {
+  return `/programs/${machine}/${program}`
+}

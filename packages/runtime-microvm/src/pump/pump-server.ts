@@ -14,8 +14,8 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
   return JSON.parse(text)
 }
 
-/** `onUse` is called with 1 when a request begins, and with -1 when it ends. */
-export function createPumpServer(pump: Pump, onUse: (by: 1 | -1) => void): Server {
+/** `onUse` is called with 1 when a request begins, and with -1 when it ends. `onEnd` is called when the pump is told to end. */
+export function createPumpServer(pump: Pump, onUse: (by: 1 | -1) => void, onEnd: () => void): Server {
   /** The response begins at once, so that the caller knows that the pump has the program. */
   const sendEnd = async (response: ServerResponse, ended: Promise<ProgramEnd>): Promise<void> => {
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
@@ -25,6 +25,12 @@ export function createPumpServer(pump: Pump, onUse: (by: 1 | -1) => void): Serve
     const { method, url = '' } = request
     const [, folder, machine = '', program = ''] = url.split('/')
     if (method === 'GET' && url === '/') return void response.end('{}')
+    // It is refused while the pump has a program's streams.
+    if (method === 'POST' && url === '/end') {
+      if (pump.isNeeded) return void response.writeHead(409).end()
+      response.once('finish', onEnd)
+      return void response.end('{}')
+    }
     if (method === 'POST' && url === '/programs') {
       const { ended } = await pump.take(takeProgram.parse(await readBody(request)))
       return await sendEnd(response, ended)

@@ -1,0 +1,37 @@
+/**
+ * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines) and names of
+ * end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes an hour.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** End-to-end tests that hold on every runtime. */
+const endToEnd = [
+  ...['first-dock', 'stop-resume-branch', 'terminal', 'processes', 'ports', 'files', 'ssh', 'environments'],
+  ...['repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
+]
+const all = ['driver', ...endToEnd]
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((part) => !all.includes(part))
+if (unknown.length > 0) {
+  console.error(`unknown: ${unknown.join(', ')}. Parts: ${all.join(', ')}`)
+  process.exit(2)
+}
+const parts = wanted.length > 0 ? wanted : all
+
+const runTests = async (args: readonly string[]): Promise<boolean> => {
+  const child = spawn('npx', ['vitest', 'run', ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, DOCK_RUNTIME: 'microvm', DOCK_MICROVM_TCG: 'allow' },
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code === 0
+}
+
+const broken: string[] = []
+if (parts.includes('driver') && !(await runTests(['--project', 'microvm']))) broken.push('driver')
+const files = parts.filter((part) => part !== 'driver').map((part) => `tests/e2e/${part}.test.ts`)
+if (files.length > 0 && !(await runTests(['--project', 'e2e', ...files]))) broken.push('end-to-end tests')
+console.log(broken.length === 0 ? 'pass: microVMs run Docks' : `fail: ${broken.join(', ')}`)
+process.exit(broken.length === 0 ? 0 : 1)
