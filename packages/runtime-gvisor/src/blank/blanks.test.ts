@@ -136,12 +136,12 @@ if (runsc && rootfs) {
     const [driver, ahead] = [makeDriver(), withBlanks()]
     const prepare = {
       script: 'ls /proc/$$/fd >/run/descriptors; set -o >/run/options',
-      env: { HOME: '/root' },
+      env: { HOME: '/root', PREPARATION_ONLY: 'word' },
     }
     const usual = await driver.start({ ...spec, generation: 50, prepare })
     const inside = `cat /run/descriptors /run/options /proc/1/status /proc/1/cgroup /proc/mounts /proc/meminfo |
       grep -v '^\\(VmRSS\\|VmSize\\|MemFree\\|MemAvail\\|Active\\|Inactive\\|Cached\\|Mapped\\|AnonPages\\)'
-      nproc; hostname; ulimit -a; cat /proc/1/limits; tr '\\0' ' ' </proc/1/environ </proc/1/cmdline; env -u DOCK_EXEC_ID; stat -c '%n %a %u %g' /* /dev/* /run/*`
+      nproc; hostname; ulimit -a; cat /proc/1/limits; cat /proc/1/environ /proc/1/cmdline | tr '\\0' ' '; env -u DOCK_EXEC_ID; stat -c '%n %a %u %g' /* /dev/* /run/*`
     const describeSandbox = async (handle: SandboxHandle) => {
       const folder = join(stateDir, folderOf(handle.generation))
       const name = runscNameOf(folder, folder.slice(stateDir.length + 1))

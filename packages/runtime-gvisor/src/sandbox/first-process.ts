@@ -16,11 +16,12 @@ const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
  */
 const servicesAfterMs = 360
 
-const afterPreparation = (waitMs: number): string => `
+const afterPreparation = (waitMs: number, dropVariables: string): string => `
 code=$?
 echo "$code"
 [ "$code" -eq 0 ] || exit "$code"
 exec </dev/null >/dev/null 2>&1
+${dropVariables}
 if [ -r /usr/lib/dock/services ]; then . /usr/lib/dock/services ${waitMs}; fi
 if [ -x /usr/lib/dock/init ]; then exec -c /usr/lib/dock/init; fi
 exec -c /bin/sleep infinity
@@ -28,12 +29,12 @@ exec -c /bin/sleep infinity
 
 type Boot = Pick<SandboxSpec, 'prepare' | 'inBackground'>
 
-const scriptOf = ({ prepare, inBackground }: Boot): string => `PATH=${usualPath}
+const scriptOf = ({ prepare, inBackground }: Boot, dropVariables = ''): string => `PATH=${usualPath}
 prepare() {
 :
 ${prepare?.script ?? ''}
 }
-prepare >/dev/null${afterPreparation(inBackground ? 0 : servicesAfterMs)}`
+prepare >/dev/null${afterPreparation(inBackground ? 0 : servicesAfterMs, dropVariables)}`
 
 /**
  * Returns the arguments of process 1, which is started with {@link firstProcessPath}. It writes one line to standard
@@ -59,9 +60,10 @@ const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`
 
 /** Returns the standard input that makes {@link waitingProcess} the first process with this preparation. */
 export function lateInput(boot: Boot): Buffer {
-  const variables = Object.entries(boot.prepare?.env ?? {}).map(
-    ([name, value]) => `export ${name}=${quoted(value)}\n`,
-  )
-  const script = Buffer.from(`${variables.join('')}${scriptOf(boot)}`)
+  const variables = Object.entries(boot.prepare?.env ?? {})
+  const exports = variables.map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+  // The services drop only the variables with which process 1 began, and would pass these to every `sudo`.
+  const dropVariables = `unset ${variables.map(([name]) => name).join(' ')}`
+  const script = Buffer.from(`${exports.join('')}${scriptOf(boot, dropVariables)}`)
   return Buffer.concat([Buffer.from(`${script.length}\n`), script, boot.prepare?.input ?? Buffer.alloc(0)])
 }
