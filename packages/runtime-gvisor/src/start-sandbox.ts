@@ -38,10 +38,10 @@ export async function startSandbox(
       await startBlank(runsc, blank, spec, () => rename(blank.sentry))
     }
     const process = blank?.sentry ?? (await bootSandbox(runsc, mounts, spec, id, folder))
-    blanks.noteStart(id, { withBlank, hasStarted: true })
+    blanks.noteStart(spec.dockId, { withBlank, hasStarted: true })
     return process
   } catch (error) {
-    blanks.noteStart(id, { withBlank, hasStarted: false })
+    blanks.noteStart(spec.dockId, { withBlank, hasStarted: false })
     // What cannot be removed now is removed before the next blank is created.
     if (blank) await blanks.discard(blank).catch(() => undefined)
     throw error

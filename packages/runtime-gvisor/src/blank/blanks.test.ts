@@ -246,6 +246,33 @@ if (runsc && rootfs) {
     await driver.destroy(handle)
   })
 
+  test('a Dock whose disk takes no blank does not end those of others; two such Docks do', async () => {
+    const driver = createGvisorDriver({ ...options, logger: silent })
+    const bash = join(rootPath, 'usr/bin/bash-static')
+    renameSync(bash, `${bash}.away`)
+    const refusal = 'case "$2" in *"eval "*) exit 5 ;; esac'
+    writeFileSync(bash, `#!/usr/bin/bash-static.away\n${refusal}\nexec /usr/bin/bash-static.away "$@"\n`)
+    chmodSync(bash, 0o755)
+    const { blanks: ahead } = driver.capabilities
+    const failOnce = async (dockId: string): Promise<void> => {
+      const wanted = { ...spec, dockId, generation: 67 }
+      await expect(driver.start(wanted)).rejects.toThrow()
+      await driver.destroy(await driver.start(wanted))
+    }
+    const [one, other] = [newUuid(), newUuid()]
+    try {
+      for (let times = 1; times <= 3; times++) {
+        expect(await ahead.create(spec)).toBe(true)
+        await failOnce(one)
+      }
+      expect(await ahead.create(spec)).toBe(true)
+      await failOnce(other)
+      expect(await ahead.create(spec)).toBe(false)
+    } finally {
+      renameSync(`${bash}.away`, bash)
+    }
+  })
+
   test('the host name of a sandbox does not depend on programs of its disk', async () => {
     const [driver, program] = [withBlanks(), join(rootPath, 'usr/bin/hostname')]
     renameSync(program, `${program}.away`)

@@ -29,8 +29,11 @@ export type BlankParts = {
   logger: Logger
 }
 
-/** Sandboxes in a row that did not start from a blank, but without one, before no blank is created for a time. */
-const failuresMax = 2
+/**
+ * Docks whose sandboxes in a row did not start from a blank, but without one, before no blank is created for a time. The
+ * cause may be the disk of one Dock, which must not slow down the boots of others.
+ */
+const failedDocksMax = 2
 const pauseMs = 600_000
 /** Probes of one program that may fail: a machine may be too busy for the first. */
 const probesMax = 2
@@ -50,8 +53,10 @@ export class Blanks {
   readonly #ready = new Map<string, Blank>()
   /** Names of blanks that could not be removed, by network namespace; empty if they have none. */
   readonly #stuck = new Map<string, string>()
+  /** Docks whose last start was from a blank, and failed. */
   readonly #failed = new Set<string>()
-  #failures = 0
+  /** Docks that then started without one, since a start from a blank succeeded. */
+  readonly #needNone = new Set<string>()
   #pausedUntilMs = 0
   #probed: { program: string; failures: number; works: Promise<boolean> } | undefined
 
@@ -117,15 +122,15 @@ export class Blanks {
     await this.#removeFrom(blank.spec.netnsPath ?? '', blank.name)
   }
 
-  /** Notes whether a sandbox started, with a blank or without. */
-  noteStart(id: string, { withBlank, hasStarted }: { withBlank: boolean; hasStarted: boolean }): void {
-    if (withBlank && hasStarted) this.#failures = 0
-    const failedBefore = this.#failed.delete(id)
-    if (withBlank && !hasStarted) this.#failed.add(id)
+  /** Notes whether the sandbox of a Dock started, with a blank or without. */
+  noteStart(dockId: string, { withBlank, hasStarted }: { withBlank: boolean; hasStarted: boolean }): void {
+    if (withBlank && hasStarted) this.#needNone.clear()
+    const failedBefore = this.#failed.delete(dockId)
+    if (withBlank && !hasStarted) this.#failed.add(dockId)
     if (withBlank || !hasStarted || !failedBefore) return
-    this.#failures += 1
-    if (this.#failures < failuresMax) return
-    this.#failures = 0
+    this.#needNone.add(dockId)
+    if (this.#needNone.size < failedDocksMax) return
+    this.#needNone.clear()
     this.#pausedUntilMs = performance.now() + pauseMs
     this.#parts.logger.warn('sandboxes that were created ahead do not start: none is created for ten minutes')
   }
