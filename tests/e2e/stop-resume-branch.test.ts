@@ -18,7 +18,7 @@ describe('stop and resume', () => {
     expect(snapshot).toMatchObject({
       dockId: dock.id,
       status: 'completed',
-      runtime: 'gvisor',
+      runtime: dock.runtime,
       sizeBytes: expect.any(Number),
     })
     await expect(exec(server, dock.id, 'true')).rejects.toMatchObject({ code: 'dock_not_running' })

@@ -25,6 +25,21 @@ test('the host hands the device on and never mounts the disk, from start to stop
   expect(host.driver.isAlive(dockId)).toBe(false)
 })
 
+test('a sandbox whose disk the host never mounts is frozen while it is captured, and runs on', async () => {
+  await host.remove()
+  host = await createMemoryHost({ takesDevices: true })
+  await dock().start(startCommand())
+  const frozenMeanwhile: string[] = []
+  const { capture } = host.disks
+  host.disks.capture = async (...given) => {
+    frozenMeanwhile.push(...host.driver.frozen)
+    return await capture(...given)
+  }
+  await dock().capture({ operationId: newOperationId(), generation: 1, captureId: newUuid() })
+  expect(frozenMeanwhile).toHaveLength(1)
+  expect([...host.driver.frozen]).toEqual([])
+})
+
 test('no sandbox waits in the warm pool, and an idle Dock stays awake', async () => {
   const endWatch = host.agent.watch()
   await dock().start(startCommand())

@@ -1,5 +1,6 @@
 /** Captures a running Dock without stopping it. */
 import type { CaptureDock, Captured } from '@dock/host-protocol'
+import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 import { createNote } from '../sandboxes/capture-notes.ts'
 import type { DockState } from '../sandboxes/dock-state.ts'
@@ -14,13 +15,25 @@ export async function captureWithNote(dock: DockState, captureId: string): Promi
   return captured
 }
 
+/** A host that has the disk mounted holds writes back itself. Otherwise the sandbox is frozen, which also writes what it has in memory. */
+const captureLive = async (dock: DockState, live: SandboxHandle, captureId: string): Promise<Captured> => {
+  const { driver, freezer } = dock.parts
+  if (driver.takesDisk === 'mount') return await captureWithNote(dock, captureId)
+  await freezer.freeze(live, 'capture')
+  try {
+    return await captureWithNote(dock, captureId)
+  } finally {
+    await freezer.thaw(live, 'capture')
+  }
+}
+
 /** Runs a capture. On return it is on stable storage. */
 export async function captureDock(dock: DockState, command: CaptureDock): Promise<Captured> {
   const { captureId, operationId, generation } = command
   if (!dock.live || dock.record?.generation !== generation) {
     throw new AgentRefusal('not_running', 'the Dock has no running sandbox of this generation here')
   }
-  const result = await captureWithNote(dock, captureId)
+  const result = await captureLive(dock, dock.live, captureId)
   // If the Dock died in the meantime, its phase stays `dead`.
   const phase = dock.record.phase
   await dock.save({ phase, lastOperation: { kind: 'capture', operationId, generation, result } })

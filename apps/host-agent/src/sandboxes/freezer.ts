@@ -1,12 +1,12 @@
 /**
  * The only place that freezes and thaws sandboxes. A sandbox is frozen while at least one cause holds it. Causes: `warm` (it
- * waits for a claim), `idle` (only the platform's processes run), `stop` (its final capture is being made). In addition the
- * pool guard freezes every sandbox of the host while the disk pool is full.
+ * waits for a claim), `idle` (only the platform's processes run), `capture` (its disk is being captured while it runs), `stop`
+ * (its final capture is being made). In addition the pool guard freezes every sandbox of the host while the disk pool is full.
  */
 import type { Logger } from '@dock/foundation'
 import { type Freezing, SandboxGone, type SandboxHandle } from '@dock/runtime'
 
-export type FreezeCause = 'warm' | 'idle' | 'stop'
+export type FreezeCause = 'warm' | 'idle' | 'capture' | 'stop'
 
 type Sandbox = {
   handle: SandboxHandle

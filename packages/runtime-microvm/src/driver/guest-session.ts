@@ -64,7 +64,11 @@ export class GuestSession {
   /** Pauses the machine with a disk that is consistent, if the guest answers in time. Idempotent. */
   async freeze(): Promise<boolean> {
     if (!this.#isPaused) {
-      const freezing = this.ask((link) => link.freezeDisk(diskFreezeMs)).then(
+      // Most of what is in memory is written before anything has to wait for it.
+      const freezing = this.ask(async (link) => {
+        await link.sync()
+        await link.freezeDisk(diskFreezeMs)
+      }).then(
         () => true,
         () => false,
       )

@@ -6,6 +6,7 @@ import { createLogger, newOperationId } from '@dock/foundation'
 import { type Agent, createAgent } from '@dock/host-agent/src/agent.ts'
 import type { GitDoorOptions } from '@dock/host-agent/src/network/git-door/git-door.ts'
 import type { StartDock } from '@dock/host-protocol'
+import type { RuntimeDriver } from '@dock/runtime'
 import { bareDriver, createFakeDriver, type FakeDriver } from '../runtime/fake-driver.ts'
 import { createFakeMachine } from '../runtime/fake-machine.ts'
 import { createVirtualClock } from '../virtual-clock.ts'
@@ -13,8 +14,12 @@ import { checkTraffic } from './check-traffic.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
-/** With `isBare`, the driver lacks every capability. */
-export async function createMemoryHost({ warmPoolSize = 2, isBare = false } = {}) {
+/** With `isBare`, the driver lacks every capability. With `takesDevices`, it only takes disks that are not mounted. */
+export async function createMemoryHost({ warmPoolSize = 2, isBare = false, takesDevices = false } = {}) {
+  const driverOf = (fake: FakeDriver): RuntimeDriver => {
+    if (isBare) return bareDriver(fake)
+    return takesDevices ? { ...fake, takesDisk: 'device' } : fake
+  }
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -44,7 +49,7 @@ export async function createMemoryHost({ warmPoolSize = 2, isBare = false } = {}
     const fake: FakeDriver = mine === 1 ? driver : createFakeDriver(machine)
     const agent = createAgent({
       ...parts,
-      driver: mortal(isBare ? bareDriver(fake) : fake, isAlive),
+      driver: mortal(driverOf(fake), isAlive),
       disks: mortal(parts.disks, isAlive),
       networks: mortal(parts.networks, isAlive),
       bootId,
