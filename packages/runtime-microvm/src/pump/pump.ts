@@ -6,11 +6,13 @@ import { constants, createReadStream, createWriteStream, fstatSync, openSync } f
 import { connect, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Logger } from '@dock/foundation'
+import { type Logger, systemClock, waitAtMost } from '@dock/foundation'
 import { type GuestProgram, LastingLink, LinkBroken } from '../link/index.ts'
 import type { ProgramEnd, TakeProgram } from './pump-protocol.ts'
 
 const helloMs = 120_000
+/** How long an end waits for the outputs. Processes that the program left behind may hold them for long. */
+const lastOutputMs = 1_000
 /** How many ends are remembered for a driver that asks later. */
 const endsMax = 1_000
 
@@ -81,19 +83,22 @@ export class Pump {
     stderr: Writable,
   ): Promise<ProgramEnd> {
     // A reader that left ends the program's output, and a program that ended its input: neither is an error here.
-    const carried = [
-      pipeline(program.stdout, stdout),
-      pipeline(program.stderr, stderr),
+    const [outputs, input] = [
+      [pipeline(program.stdout, stdout), pipeline(program.stderr, stderr)],
       pipeline(stdin, program.stdin),
-    ].map((each) => each.catch(() => undefined))
+    ]
+    const written = Promise.allSettled(outputs)
     const end = program.exited.catch(() => null)
     void end.then(() => stdin.destroy())
-    void Promise.all([end, ...carried])
+    void Promise.allSettled([end, written, input])
       .then(() => program.close())
       .finally(() => {
         this.#underWay -= 1
       })
-    return await end
+    const found = await end
+    // Who learns of the end may read the outputs at once.
+    await waitAtMost(systemClock, lastOutputMs, written)
+    return found
   }
 
   #linkTo(machine: string, socket: string): LastingLink {
