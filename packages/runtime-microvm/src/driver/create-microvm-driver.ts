@@ -8,7 +8,6 @@ import {
   signalNumbers,
 } from '@dock/runtime'
 import { GuestRefused } from '../link/index.ts'
-import { MachineGroup } from '../machine/jail/machine-group.ts'
 import type { Machines } from '../machine/open-machines.ts'
 import { machineHeadroomMiB } from '../machine/qemu/qemu-vmm.ts'
 import { PumpClient } from '../pump/pump-client.ts'
@@ -70,16 +69,19 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
     })
     return session
   }
-  /** Returns null if the machine does not run. */
+  const takeOver = async (handle: SandboxHandle): Promise<GuestSession | null> => {
+    const machine = await (await machines()).vmm.find(nameOf(handle))
+    return machine && adopt(new GuestSession(machine, logger), handle)
+  }
+  const finding = new Map<string, Promise<GuestSession | null>>()
+  /** Returns null if the machine does not run. A machine's monitor serves one connection, so it is taken over once. */
   const find = async (handle: SandboxHandle): Promise<GuestSession | null> => {
     const name = nameOf(handle)
     const known = sessions.get(name)
     if (known) return known.isAlive ? known : null
-    const machine = await (await machines()).vmm.find(name)
-    // Another call may have found it meanwhile.
-    const found = sessions.get(name)
-    if (found) machine?.leave()
-    return found ?? (machine && adopt(new GuestSession(machine, logger), handle))
+    const found = finding.get(name) ?? takeOver(handle).finally(() => finding.delete(name))
+    finding.set(name, found)
+    return await found
   }
   const sessionOf = async (handle: SandboxHandle): Promise<GuestSession> => {
     const session = await find(handle)
@@ -110,8 +112,8 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
         thaw: async (handle) => (await sessionOf(handle)).thaw(),
       },
       readUsage: async (handle) => {
-        const { machine } = await sessionOf(handle)
-        return new MachineGroup(`vm-${machine.id}`).usage()
+        const session = await sessionOf(handle)
+        return await session.follow((async () => session.machine.usage())())
       },
       rename: async (handle, hostname) => (await sessionOf(handle)).ask((link) => link.rename(hostname)),
       isOutdated: ({ data }) => currentTree !== undefined && data['tree'] !== currentTree,
@@ -140,7 +142,11 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       const session = sessions.get(name)
       if (session) await session.machine.kill()
       else await vmm.remove(name)
-      if (sessions.size === 0) await pump.end()
+      // A pump that does not end now ends when it has been of no use for a while.
+      if (sessions.size === 0)
+        await pump
+          .end()
+          .catch((error: unknown) => logger.warn({ err: error }, 'could not end the pump of microVMs'))
     },
     list: async () => {
       const names = await (await machines()).vmm.list()

@@ -64,15 +64,19 @@ export class GuestSession {
   /** Pauses the machine with a disk that is consistent, if the guest answers in time. Idempotent. */
   async freeze(): Promise<boolean> {
     if (!this.#isPaused) {
+      let isLate = false
       // Most of what is in memory is written before anything has to wait for it.
       const freezing = this.ask(async (link) => {
         await link.sync()
-        await link.freezeDisk(diskFreezeMs)
+        // Sent after the pause, it would stop the disk after the thaw.
+        if (!isLate) await link.freezeDisk(diskFreezeMs)
       }).then(
-        () => true,
+        () => !isLate,
         () => false,
       )
-      this.#diskIsFrozen = (await waitAtMost(systemClock, quietMs, freezing)) === true
+      const isFrozen = await waitAtMost(systemClock, quietMs, freezing)
+      isLate = isFrozen === 'late'
+      this.#diskIsFrozen = isFrozen === true
     }
     await this.machine.pause()
     this.#isPaused = true

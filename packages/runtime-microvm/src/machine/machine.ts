@@ -42,6 +42,8 @@ export type Machine = {
   socketOf(port: number): string
   /** Connects to a port of the guest. Only one connection to a port at a time is served. */
   dial(port: number): Duplex
+  /** Returns what the machine uses of the host. Throws if it has ended. */
+  usage(): { cpuUsec: number; memoryBytes: number }
   /** Host process of the machine, or null once it has ended. */
   pid(): number | null
   /** From now on, calls `listener` when a write failed and the machine waits. It goes on by itself once a write succeeds. */

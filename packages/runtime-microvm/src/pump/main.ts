@@ -27,7 +27,7 @@ const run = async (socketPath: string): Promise<void> => {
     usedAt = performance.now()
   }
   const server = createPumpServer(pump, onUse, exit)
-  // The driver starts a pump only if none listens, so the file is left from one that ended.
+  // The driver starts a pump only when none listens. So this file belongs to a pump that has ended.
   rmSync(socketPath, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -52,21 +52,26 @@ export class Pump {
     return this.#underWay > 0
   }
 
-  /** Takes a program over. Resolves when it has all streams, to a function that waits for the program's end. */
+  /** Takes a program over. Resolves when it has all streams. */
   async take(wanted: TakeProgram): Promise<{ ended: Promise<ProgramEnd> }> {
     const { machine, socket, program: id, pid, descriptors } = wanted
     const [input, output, errors] = descriptors
-    const stdin = openInput(pid, input)
-    const [stdout, stderr] = [openOutput(pid, output), openOutput(pid, errors)]
+    const opened: (Readable | Writable)[] = []
+    const keep = <Stream extends Readable | Writable>(stream: Stream): Stream => {
+      opened.push(stream)
+      return stream
+    }
     this.#underWay += 1
     try {
+      const stdin = keep(openInput(pid, input))
+      const [stdout, stderr] = [keep(openOutput(pid, output)), keep(openOutput(pid, errors))]
       const program = await this.#linkTo(machine, socket).ask((link) => link.attach(id))
       const ended = this.#carry(program, stdin, stdout, stderr)
       this.#remember(`${machine}/${id}`, ended)
       return { ended }
     } catch (error) {
       this.#underWay -= 1
-      for (const stream of [stdin, stdout, stderr]) stream.destroy()
+      for (const stream of opened) stream.destroy()
       throw error
     }
   }
@@ -106,7 +111,7 @@ export class Pump {
     if (known && !known.isOver) return known
     const link = new LastingLink({
       ...{ dial: () => connect(socket), helloMs, isGone },
-      // The driver's own connection sees what the guest does, and kills the machine for it.
+      // Only this guest's own programs suffer: their ends are unknown.
       onViolation: (error) => {
         this.#logger.warn({ err: error, machine }, 'a guest broke the protocol')
         link.end()

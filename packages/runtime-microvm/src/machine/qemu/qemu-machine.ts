@@ -129,6 +129,10 @@ export class QemuMachine implements Machine {
     return connect(this.socketOf(port))
   }
 
+  usage(): { cpuUsec: number; memoryBytes: number } {
+    return this.#parts.group.usage()
+  }
+
   pid(): number | null {
     return findMachineProcess(this.#parts.group.pids())
   }

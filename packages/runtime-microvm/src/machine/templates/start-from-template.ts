@@ -1,7 +1,8 @@
 /**
  * Starts machines, from a template if there is one. A template is the memory of a machine that has booted and whose agent waits
  * for its configuration, so a start takes a fraction of a boot. It fits one size of machine, of one tree, on one kind of
- * processor. The first boot of a size makes its template afterwards; the one that was used longest ago makes room for it.
+ * processor. After the first boot of a size, its template is made. If there are
+ * too many, the one that was used longest ago is removed.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
