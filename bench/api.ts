@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres } from '@dock/embedded-postgres'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import autocannon from 'autocannon'
 import { controlPlaneFlags } from '../apps/supervisor/src/control-plane.ts'
-import { freePort } from '../tests/e2e/support/server.ts'
 
 const connections = 50
 const seconds = Number(process.env.DOCK_BENCH_SECONDS ?? '10')

@@ -3,9 +3,10 @@
  * the effect of a download at full speed on commands and heartbeats.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import autocannon from 'autocannon'
 import { createDock, run } from '../tests/e2e/support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
 import { download } from './download.ts'
 import { type Figure, percentile, sample } from './figures.ts'
 import { linkThroughput } from './link-throughput.ts'

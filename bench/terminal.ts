@@ -1,8 +1,9 @@
 /** script/bench terminal: measures the time from a sent key to its echo, from the client to a Dock and back. */
 import { once } from 'node:events'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { WebSocket } from 'ws'
 import { createDock } from '../tests/e2e/support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
 import { compare, percentile, sample } from './figures.ts'
 
 const keys = Number(process.env.DOCK_BENCH_COUNT ?? '300')

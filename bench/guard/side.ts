@@ -2,13 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  freePort,
-  newDataDir,
-  removeDataDir,
-  type Server,
-  startServer,
-} from '../../tests/e2e/support/server.ts'
+import { freePort } from '@dock/testkit/src/free-port.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../../tests/e2e/support/server.ts'
 import { imageCache, withoutLimits } from '../parts/bench-server.ts'
 import { findServerProcesses, listProcesses, type ServerProcesses } from '../parts/server-processes.ts'
 import { loadCounter, openCounter, type StatementCounter } from './costs.ts'

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePort } from '../../tests/e2e/support/server.ts'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 
 const run = promisify(execFile)
 const checkout = new URL('../..', import.meta.url).pathname

@@ -1,5 +1,6 @@
 /** A server for crash tests: with fault points, and without the first Dock. */
-import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { freePort } from '@dock/testkit/src/free-port.ts'
+import { newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { type CrashCase, type CrashWorld, cleanUp, settle } from './crash-case.ts'
 import { createFaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare } from './lifecycle.ts'

@@ -11,11 +11,11 @@ import {
   startTestControlPlane,
   type TestControlPlane,
 } from '@dock/testkit'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { sql } from 'kysely'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { signInOn, watchComplaints } from './support/dashboard-page.ts'
-import { freePort } from './support/server.ts'
 
 const hostile = '<img src=x onerror=alert(1)>'
 let github: Github

@@ -4,16 +4,15 @@
  * dropped.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { promisify } from 'node:util'
 import type { Dock } from '@dock/contract'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sandboxOf } from '../crash/processes.ts'
 import { createDock, exec, run } from './support/dock.ts'
-import { createOutside, type Outside } from './support/outside.ts'
-import { freePort } from './support/server.ts'
+import { createOutside, type Outside, startProgram } from './support/outside.ts'
 import { useServer } from './support/use-server.ts'
 
 const server = useServer()
@@ -101,11 +100,10 @@ beforeAll(async () => {
   there.stdout!.on('data', (part) => (heard.outside += part))
   ;[a, b] = await Promise.all([createDock(server), createDock(server)])
   gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
-  hostGreeter = spawn('perl', [...greeter, '127.0.0.1', gateway, ...hostAddresses()])
-  await once(hostGreeter.stdout!, 'data')
+  hostGreeter = await startProgram('perl', [...greeter, '127.0.0.1', gateway, ...hostAddresses()])
   hostGreeter.stdout!.on('data', (part) => (heard.byHost += part))
-  const greet = `perl -e "$PROGRAM" ${port} ${b.ip} >heard 2>&1 & until grep -q ready heard; do sleep 0.1; done`
-  await exec(server, b.id, greet, { env: { PROGRAM: programText('greet.pl') } })
+  const greet = `perl -e "$PROGRAM" ${port} ${b.ip} >heard 2>&1 & until grep -q ready heard; do kill -0 $! || { cat heard; exit 1; }; sleep 0.1; done`
+  await run(server, b.id, greet, { env: { PROGRAM: programText('greet.pl') } })
 })
 
 afterAll(async () => {

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import type { Dock } from '@dock/contract'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { addProvedKey } from '../api/ssh/add-proved-key.ts'
 import { createSshClient, type Outcome, type SshClient } from '../api/ssh/ssh-client.ts'
 import { createDock, run, untilState } from './support/dock.ts'
-import { freePort } from './support/server.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()

@@ -6,11 +6,12 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { print, withServer } from '../../bench/parts/bench-server.ts'
 import { createSshClient } from '../api/ssh/ssh-client.ts'
 import { processOf } from '../crash/processes.ts'
 import { createDock } from '../e2e/support/dock.ts'
-import { freePort, type Server } from '../e2e/support/server.ts'
+import type { Server } from '../e2e/support/server.ts'
 
 const count = Number(process.argv[2] ?? '1000000')
 const grownMiBMax = 48

@@ -11,10 +11,11 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { listWarmSandboxes, print, usualSize } from '../../bench/parts/bench-server.ts'
 import { deleteDock, run } from '../e2e/support/dock.ts'
 import { agentOf, createMachine, joinToken } from '../e2e/support/second-machine.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
 import { buildImage } from './images/build-image.ts'
 
 const exec = promisify(execFile)

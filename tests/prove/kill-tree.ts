@@ -2,8 +2,9 @@
  * Shows that no process of a command survives its timeout, with both ways to run commands in a sandbox: 50 rounds each
  * of a command whose processes detach in every known way. As a control, the same processes are found without a timeout.
  */
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
 
 const rounds = Number(process.argv[2] ?? '50')
 

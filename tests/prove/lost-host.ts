@@ -8,9 +8,10 @@ import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { createDock, deleteDock, run, untilState } from '../e2e/support/dock.ts'
 import { agentOf, createMachine, joinToken } from '../e2e/support/second-machine.ts'
-import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const failures: string[] = []

@@ -6,9 +6,10 @@
  */
 import { glob, readFile, stat } from 'node:fs/promises'
 import { DockApiError } from '@dock/sdk'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { processOf } from '../crash/processes.ts'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
-import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 
 const hogsWanted = Number(process.argv[2] ?? '56')
 const aliveShareMin = 48 / 56

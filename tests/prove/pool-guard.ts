@@ -4,8 +4,9 @@
  * from the disk. Run by script/prove pool-guard [rounds].
  */
 import { DockApiError } from '@dock/sdk'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
-import { freePort, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { removeDataDir, startServer } from '../e2e/support/server.ts'
 import { filesystemErrors, freeInPool, leaveInPool, newSmallPool } from '../e2e/support/small-pool.ts'
 
 const poolGiB = 24

@@ -9,8 +9,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { createDock, deleteDock, untilState } from '../e2e/support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
 import { type Backup, backups } from './restore/backups.ts'
 import {
   capturesOf,

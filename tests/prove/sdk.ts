@@ -7,10 +7,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { nothingLost, runThroughCuts } from '../clients/broken-connections.ts'
 import type { Scenario } from '../clients/typescript.ts'
 import { typescriptProgram } from '../clients/typescript-program.ts'
-import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { bundleTest, testFiles } from './sdk/bundle-tests.ts'
 
 const run = promisify(execFile)

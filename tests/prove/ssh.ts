@@ -3,10 +3,10 @@
  * flow, and when strangers and clients misbehave. `script/prove ssh [PART=COUNT …]`; parts: control-plane, agent and
  * client (kills, 50 each), handshakes (10000), uploads (1000), readers (100). A count of 0 leaves a part out.
  */
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { print, withServer } from '../../bench/parts/bench-server.ts'
 import { createSshClient } from '../api/ssh/ssh-client.ts'
 import { createDock } from '../e2e/support/dock.ts'
-import { freePort } from '../e2e/support/server.ts'
 import { type Check, proveKills } from './ssh/kills.ts'
 import { proveNoLeaks } from './ssh/leaks.ts'
 import { readFatalLines } from './ssh/process-figures.ts'

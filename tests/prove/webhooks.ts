@@ -5,9 +5,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '@dock/control-plane/database'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { processOf, type Victim } from '../crash/processes.ts'
 import { databaseOf } from '../crash/scan.ts'
-import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { signIn } from '../e2e/support/session.ts'
 import { type Kind, startReceivers } from './webhooks/receivers.ts'
 import { type WrittenEvent, writeEvent } from './webhooks/write-events.ts'

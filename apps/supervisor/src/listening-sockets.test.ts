@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { requestJson } from '@dock/foundation'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listenForRoot, listenOnPort } from './listening-sockets.ts'
 
@@ -22,14 +23,6 @@ afterEach(async () => {
   for (const descriptor of descriptors.splice(0)) closeSync(descriptor)
   await rm(folder, { recursive: true })
 })
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  await new Promise((done) => probe.close(done))
-  return address && typeof address === 'object' ? address.port : 0
-}
 
 const held = (descriptor: number): number => {
   descriptors.push(descriptor)

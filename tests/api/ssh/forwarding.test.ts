@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fakeProcessFolder } from '@dock/testkit/src/docks/fake-process.ts'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SshClient } from './ssh-client.ts'
 import { type SshWorld, startSshWorld } from './ssh-world.ts'
@@ -43,14 +44,6 @@ const listen = async (where: { port: number; host: string } | { path: string }):
   return server
 }
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
-}
 /** Starts ssh with these options and without a command. Waits until `isReady` holds. */
 const forward = async (...options: string[]): Promise<void> => {
   const child = client.start('ssh', [

@@ -5,6 +5,7 @@ import { openDatabase } from '@dock/control-plane/database'
 import { raiseAlert } from '@dock/control-plane/src/modules/notifications/index.ts'
 import { newUuid } from '@dock/foundation'
 import { openChromium } from '@dock/testkit'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { sql } from 'kysely'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,7 +13,7 @@ import { databaseOf } from '../../crash/scan.ts'
 import { killApp } from '../support/app-process.ts'
 import { signInOn } from '../support/dashboard-page.ts'
 import { confirmationLink, mailedLink } from '../support/mailed-link.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 let dataDir: string
 let server: Server

@@ -17,11 +17,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { processOf } from '../../crash/processes.ts'
 import { deleteDock, run } from '../support/dock.ts'
 import { joinToken } from '../support/second-machine.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 import { watchProcesses } from '../support/watch-processes.ts'
 
 const execute = promisify(execFile)

@@ -4,9 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DockApiError } from '@dock/sdk'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, deleteDock, run } from '../support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 const admin = new URL('../../../script/admin', import.meta.url).pathname
 const prices = { vcpuSecond: '13.9', memoryGiBSecond: '1.4', diskGiBMonth: 100_000, snapshotGiBMonth: 50_000 }

@@ -2,10 +2,11 @@
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppName, killApp, processesOf } from '../support/app-process.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 let dataDir: string
 let port: number

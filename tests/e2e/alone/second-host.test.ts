@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillTree, fingerprint } from '../../storage/storage-world.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
@@ -10,7 +11,7 @@ import {
   type Machine,
   type RunningHost,
 } from '../support/second-machine.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 let server: Server
 let machine: Machine

@@ -4,6 +4,17 @@ import { promisify } from 'node:util'
 
 const exec = promisify(execFile)
 
+/** Starts a program. Resolves when it has written something, and rejects if it ends before. */
+export async function startProgram(program: string, args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('readable', resolve)
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`${program} ${args.join(' ')} ended with ${code}`)))
+  })
+  return child
+}
+
 export type Outside = {
   /** This machine's address on the connection. Packets from Docks have it as their source, because of NAT. */
   hostAddress: string
@@ -47,14 +58,8 @@ export async function createOutside(number: number, addresses: readonly string[]
   return {
     hostAddress: `${cable}.1`,
     start: async (program, ...args) => {
-      const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
+      const child = await startProgram('nsenter', [`--net=/run/netns/${namespace}`, program, ...args])
       children.push(child)
-      await new Promise<void>((resolve, reject) => {
-        child.stdout.once('readable', resolve)
-        child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)))
-      })
       return child
     },
     remove,

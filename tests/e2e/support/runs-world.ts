@@ -1,9 +1,10 @@
 /** A server with Runs, whose GitHub is the stand-in of the testkit. */
 import type { CodingAgent, InstallationSettings, Run } from '@dock/contract'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import type { GithubRepository } from '@dock/testkit/src/github/github-world.ts'
 import { linkInSession } from '@dock/testkit/src/github/linked-github.ts'
 import { type Github, startGithub } from '@dock/testkit/src/github/start-github.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from './server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from './server.ts'
 import { signIn } from './session.ts'
 
 export type RunsWorld = {

@@ -1,8 +1,9 @@
 /** Starts one server for all files of the project `e2e`, and stops it with SIGINT after the last file. */
 import { readFile, rm } from 'node:fs/promises'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import type { TestProject } from 'vitest/node'
 import { prepareGitProvider } from './git-provider.ts'
-import { type Admin, freePort, newDataDir, removeDataDir, startServer } from './server.ts'
+import { type Admin, newDataDir, removeDataDir, startServer } from './server.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

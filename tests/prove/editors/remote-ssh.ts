@@ -4,7 +4,7 @@
  * connection the same script finds the server that runs.
  */
 import { once } from 'node:events'
-import { freePort } from '../../e2e/support/server.ts'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { eventually, must, type Setting } from './setting.ts'
 import { packVscodeServer, serverVersion } from './vscode-server.ts'
 

@@ -5,9 +5,9 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { openChromium } from '@dock/testkit/src/open-chromium.ts'
 import type { Page } from 'playwright-core'
-import { freePort } from '../../e2e/support/server.ts'
 import { eventually, must, type Setting } from './setting.ts'
 import { packVscodeServer } from './vscode-server.ts'
 

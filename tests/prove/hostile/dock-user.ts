@@ -16,8 +16,9 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { processOf } from '../../crash/processes.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../../e2e/support/server.ts'
+import { newDataDir, removeDataDir, type Server, startServer } from '../../e2e/support/server.ts'
 import { runAs, untilTrue, within } from './attackers.ts'
 import type { Report } from './report.ts'
 

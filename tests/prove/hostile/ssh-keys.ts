@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import type { Dock } from '@dock/contract'
 import { type Client, createClient } from '@dock/sdk'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { type BenchServer, withServer } from '../../../bench/parts/bench-server.ts'
 import { addProvedKey } from '../../api/ssh/add-proved-key.ts'
 import { askAboutKeys } from '../../api/ssh/ask-about-keys.ts'
 import { createSshClient, type Outcome } from '../../api/ssh/ssh-client.ts'
 import { createDock, run } from '../../e2e/support/dock.ts'
-import { freePort } from '../../e2e/support/server.ts'
 import { signUp } from '../dashboard/people.ts'
 import type { Report } from './report.ts'
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { freePort } from './free-port.ts'
 
 export type RedisServer = {
   port: number
@@ -19,15 +19,6 @@ const findProgram = (): string => {
   const found = programs.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path))
   if (!found) throw new Error('found no Redis server: run apt-get install redis-tools, as script/test does')
   return found
-}
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 /** Starts a server on a loopback port. Resolves when it accepts connections. */

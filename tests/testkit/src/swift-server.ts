@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 
 export type SwiftServer = {
   endpoint: string
@@ -21,16 +21,6 @@ const python = '/usr/bin/python3'
 const program = join(import.meta.dirname, '../swift/serve.py')
 const readyDeadlineMs = 90_000
 const retryMs = 100
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 const storageConf = (folder: string, kind: string, port: number): string => `[DEFAULT]
 bind_ip = 127.0.0.1

@@ -57,8 +57,8 @@ export function describeProcesses(subject: Subject): void {
     (await output(
       `kill -0 ${pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/${pid}/status && echo alive`,
     )) === 'alive\n'
-  /** Waits until the `sleep` that `setsid` runs has begun. Before, it may still be in the group of its shell. */
-  const sleepIsApart = (pid: string) =>
+  /** Waits until a `sleep` has begun. Before, it may still be in the group of its shell and hold its outputs. */
+  const sleepHasBegun = (pid: string) =>
     expect.poll(() => output(`cat /proc/${pid}/comm`), patiently).toBe('sleep\n')
   const signal = ({ reference }: OpenProcess, name: 'TERM' | 'HUP' | 'USR1' | 'KILL', target: SignalTarget) =>
     subject.driver.signalProcess(subject.handle, reference, name, target)
@@ -169,7 +169,8 @@ export function describeProcesses(subject: Subject): void {
       const [attached = '', daemon = '', other = ''] = (await firstLine(stdout)).split(' ')
       expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
       expect(await isAlive(attached)).toBe(true)
-      await sleepIsApart(daemon)
+      await sleepHasBegun(daemon)
+      await sleepHasBegun(other)
       await signal(opened, 'HUP', 'attached')
       await expect.poll(() => isAlive(attached), patiently).toBe(false)
       expect([await isAlive(daemon), await isAlive(other)]).toEqual([true, true])
@@ -181,6 +182,7 @@ export function describeProcesses(subject: Subject): void {
       const opened = await bash('sleep 9914 & one=$!; sleep 9915 >/dev/null 2>&1 & echo $one $!; wait')
       streamsOf(opened).stderr.resume()
       const [attached = '', other = ''] = (await firstLine(streamsOf(opened).stdout)).split(' ')
+      await sleepHasBegun(other)
       await signal(opened, 'HUP', 'attached')
       streamsOf(opened).stdout.resume()
       expect(await opened.exited).toEqual({ exitCode: null, signal: 'HUP' })
@@ -199,7 +201,7 @@ export function describeProcesses(subject: Subject): void {
       await signal(opened, 'USR1', 'process')
       expect(await firstLine(stdout)).toBe('heard')
       expect(await isAlive(inGroup)).toBe(true)
-      await sleepIsApart(apart)
+      await sleepHasBegun(apart)
       await signal(opened, 'HUP', 'group')
       stdout.resume()
       expect(await opened.exited).toEqual({ exitCode: null, signal: 'HUP' })
@@ -338,7 +340,7 @@ export function describeProcesses(subject: Subject): void {
       opened.stdout?.resume()
       const [found, ...more] = await other.abandonedExecs(handle)
       expect([found, more]).toEqual([opened.reference, []])
-      await sleepIsApart(daemon)
+      await sleepHasBegun(daemon)
       await other.signalProcess(handle, found!, 'HUP', 'attached')
       await opened.exited
       expect(await isAlive(daemon)).toBe(true)

@@ -2,10 +2,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../free-port.ts'
 import { type Certificate, makeCertificate } from '../make-certificate.ts'
 
 export type MailServerSettings = {
@@ -49,15 +49,6 @@ export type MailServer = {
 }
 
 const program = fileURLToPath(new URL('mail-server-process.ts', import.meta.url))
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 const launch = async (settings: MailServerSettings): Promise<ChildProcess> => {
   const child = fork(program, [JSON.stringify(settings)], { execArgv: [], stdio: 'inherit' })

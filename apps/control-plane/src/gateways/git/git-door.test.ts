@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { createLogger } from '@dock/foundation'
+import { freePort } from '@dock/testkit/src/free-port.ts'
 import { makeCertificate } from '@dock/testkit/src/make-certificate.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { GitCredential, GitRule } from '../../modules/connectors/index.ts'
@@ -35,14 +36,6 @@ let credentials: Map<string, GitCredential>
 let forgotten: GitCredential[]
 let grantedTo: unknown[]
 let tree: string
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  return port
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dock-git-door-'))
