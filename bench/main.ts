@@ -3,7 +3,7 @@
  * protocol: create and first exec of `echo ready`, from the request to the response; each Dock is deleted before the
  * next.
  *
- *   script/bench main [PART …]     parts: cold warm burst idle podman; the default is all
+ *   script/bench main [PART …]     parts: cold warm burst idle podman runtimes; the default is all
  *
  * DOCK_BENCH_TTI (100) and DOCK_BENCH_COUNT (20) set the number of samples. DOCK_BENCH_LARGE=1 adds disks with 5 GB.
  * DOCK_BENCH_IDLE (100) is the number of idle Docks.
@@ -13,6 +13,7 @@ import { benchBurst } from './parts/burst.ts'
 import { benchCold } from './parts/cold.ts'
 import { benchIdle } from './parts/idle.ts'
 import { benchPodman } from './parts/podman.ts'
+import { benchRuntimes } from './parts/runtimes.ts'
 import { benchWarm } from './parts/warm.ts'
 
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback)
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   burst: benchBurst,
   idle: () => benchIdle(number('DOCK_BENCH_IDLE', 100)),
   podman: () => benchPodman(count),
+  runtimes: () => benchRuntimes(count),
 }
 
 const wanted = process.argv.slice(2)
