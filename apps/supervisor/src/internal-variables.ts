@@ -25,6 +25,7 @@ export const internalVariables: Readonly<Record<string, string>> = {
   DOCK_TEST_COPY_DRILL_AGAIN_SECONDS: 'tests: least time between two proofs of a copy (86400)',
   DOCK_TEST_CACHE: 'where script/test keeps what it builds once',
   DOCK_TEST_RUNSC: 'runtime for tests',
+  DOCK_TEST_RUNSC_RELEASES: 'tests: address of a server that stands in for that of gVisor’s releases',
   DOCK_TEST_ROOTFS: 'root filesystem for tests',
   DOCK_TEST_GUEST_AGENT: 'guest agent for tests of microVMs',
   DOCK_TEST_MICROVM: 'QEMU and kernel for tests of microVMs',
