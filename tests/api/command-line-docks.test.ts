@@ -1,5 +1,6 @@
 /** The command line and Docks: words for states, why a Dock stopped, narrow terminals, names, setup, Snapshots. */
 import { startControlPlaneWithHost } from '@dock/testkit'
+import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cli, createCli } from '../e2e/support/run-cli.ts'
@@ -69,6 +70,30 @@ describe('a narrow terminal', () => {
     expect((await onTerminal(60, 'host', 'ls'))[1]).toContain(id)
     const [snapshot] = await cli.json<[{ id: string }]>('snapshot', 'ls', name)
     expect((await onTerminal(60, 'snapshot', 'ls', name))[1]).toContain(snapshot.id)
+  })
+})
+
+describe('the runtime of a host', () => {
+  it('has its release and its age in `host show`, and a remark in `doctor` once it is old', async () => {
+    const { enrolment } = server.controlPlane.docks
+    const register = async (releasedAt: Date, address: string): Promise<string> => {
+      const release = {
+        version: '20240729.0',
+        source: 'Debian',
+        releasedAt: releasedAt.toISOString().slice(0, 10),
+      }
+      const joinToken = await enrolment.issueJoinToken()
+      const facts = hostFacts({ runtimeRelease: release })
+      return (await enrolment.register({ joinToken, facts }, address)).hostId
+    }
+    const id = await register(new Date('2024-07-29'), '192.0.2.1')
+    await register(new Date(), '192.0.2.2')
+    const old = /gvisor 20240729\.0 from Debian, \d{3,} d old/
+    expect((await cli.run(['host', 'show', id])).stdout).toMatch(old)
+    const checks = await cli.json<{ name: string; state: string; detail: string }[]>('doctor')
+    const stateOf = (name: string) => checks.find((check) => check.name === `runtime of ${name}`)
+    expect(stateOf('192.0.2.1')).toMatchObject({ state: 'remark', detail: expect.stringMatching(old) })
+    expect(stateOf('192.0.2.2')).toMatchObject({ state: 'good' })
   })
 })
 

@@ -30,7 +30,12 @@ export async function readHostFacts(
   disks: DiskPool,
   bootId: string,
 ): Promise<HostFacts> {
-  const [images, cpuFamily] = await Promise.all([disks.images(), readCpuFamily()])
+  const [images, cpuFamily, runtimeRelease] = await Promise.all([
+    disks.images(),
+    readCpuFamily(),
+    // Somebody may just be replacing the program.
+    driver.readRelease().catch(() => undefined),
+  ])
   return {
     runtime: driver.name,
     cpuFamily,
@@ -47,6 +52,7 @@ export async function readHostFacts(
     ...(driver.memoryHeadroomMiB === usualHeadroomMiB
       ? {}
       : { sandboxHeadroomMiB: driver.memoryHeadroomMiB }),
+    ...(runtimeRelease && { runtimeRelease }),
   }
 }
 

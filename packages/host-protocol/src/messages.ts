@@ -114,6 +114,13 @@ export type RuntimeReport = z.infer<typeof runtimeReport>
 /** What a sandbox of a host that does not say it may take beyond the size of its Dock. */
 export const usualHeadroomMiB = 128
 
+/** The release of the runtime that new Docks get. */
+const runtimeRelease = z.object({
+  version: factText,
+  source: factText.optional(),
+  releasedAt: z.iso.date().optional(),
+})
+
 export const hostFacts = z.object({
   runtime: runtimeName,
   cpuFamily: factText,
@@ -129,6 +136,8 @@ export const hostFacts = z.object({
   imageVersions: boundedTable(z.string().max(200), imagesMax),
   /** Memory that a sandbox may take beyond the size of its Dock. Earlier agents do not say it: it was 128 MiB. */
   sandboxHeadroomMiB: count.max(65_536).optional(),
+  /** Earlier agents do not say it. */
+  runtimeRelease: runtimeRelease.optional(),
 })
 export type HostFacts = z.infer<typeof hostFacts>
 

@@ -27,6 +27,7 @@ import { openProcess, resizeTerminal } from './process/open-process.ts'
 import { signalProcess } from './process/signal-process.ts'
 import { runscNameOf } from './runsc/blank-record.ts'
 import { fingerprintRunsc } from './runsc/fingerprint-runsc.ts'
+import { createReleaseReader } from './runsc/read-release.ts'
 import { createRunsc } from './runsc/runsc.ts'
 import { parseSandboxId, sandboxId } from './runsc/sandbox-id.ts'
 import { identityOf, isOutdated, programIdentity, runscOf } from './runsc/sandbox-program.ts'
@@ -65,6 +66,7 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)
+  const readRelease = createReleaseReader(runsc.path)
   const mounts = readCgroupMounts()
   const leftOutputs = new LeftOutputs(logger)
   const sandboxes = new Map<string, LiveSandbox>()
@@ -197,11 +199,18 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
         }
       }
       await blanks.removeLeftovers()
-      const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
+      const { release, netCoreHidden } = await fingerprintRunsc(runsc.path, readRelease, logger)
       void chosen?.prepare({ identity: identityOf(runsc.path), runsc })
-      const detail = { platform: 'systrap', exec: transport.name, netCoreHidden: String(netCoreHidden) }
+      const { version, ...more } = release
+      const detail = {
+        ...more,
+        platform: 'systrap',
+        exec: transport.name,
+        netCoreHidden: String(netCoreHidden),
+      }
       return { driver: 'gvisor', version, detail }
     },
+    readRelease,
     start: async (spec) => {
       const { dockId, generation, memoryMiB, hostname } = spec
       const id = sandboxId(dockId, generation)

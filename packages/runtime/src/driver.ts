@@ -231,6 +231,15 @@ export type LeftOutputs = {
 /** A sandbox ran out of memory. `process` is the name of the killed process, or null if the sandbox itself died. */
 export type OutOfMemory = { dockId: string; generation: number; process: string | null }
 
+/** The release of the runtime that new sandboxes get. */
+export type RuntimeRelease = {
+  version: string
+  /** Where the installed program comes from, if that is known. */
+  source?: string
+  /** The date of the release, as 2026-10-12, if the version contains it. */
+  releasedAt?: string
+}
+
 export type Fingerprint = { driver: string; version: string; detail: Record<string, string> }
 
 export type RuntimeDriver = {
@@ -242,6 +251,8 @@ export type RuntimeDriver = {
   readonly memoryHeadroomMiB: number
   /** Checks that the runtime works on this machine. Throws an error that says what to do if it does not. */
   fingerprint(): Promise<Fingerprint>
+  /** Returns the installed release, which may be replaced at any time. */
+  readRelease(): Promise<RuntimeRelease>
   /** Boots a sandbox. Resolves when it can run a command. A failed start leaves nothing behind. */
   start(spec: SandboxSpec): Promise<SandboxHandle>
   /** Adopts a sandbox that another process started, and returns its state. */

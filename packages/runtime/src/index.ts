@@ -17,6 +17,7 @@ export {
   processEndOf,
   type RuntimeCapabilities,
   type RuntimeDriver,
+  type RuntimeRelease,
   type SandboxDisk,
   SandboxGone,
   type SandboxHandle,

@@ -672,6 +672,7 @@ class HostVersions(TypedDict):
     diskFreeBytes: int | None
     warmDocks: int
     images: List[str]
+    runtimeRelease: RuntimeRelease | None
 
 
 class Identity(TypedDict):
@@ -1242,6 +1243,13 @@ class RunLogPart(TypedDict):
     text: str
     nextOffset: int
     isComplete: bool
+
+
+class RuntimeRelease(TypedDict):
+    version: str
+    source: str | None
+    releasedAt: str | None
+    isOld: bool
 
 
 class SecretFile(TypedDict):

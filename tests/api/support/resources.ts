@@ -251,7 +251,6 @@ export const resources: Readonly<Record<string, Make>> = {
   '/v1/hosts/:id': (server) => hostId(server),
   '/api/dashboard/unverified-people/:id': async (server) =>
     (await addPerson(server, { emailVerified: false })).userId,
-  '/api/dashboard/hosts/:id': (server) => hostId(server),
   '/api/dashboard/quarantine/:id': async (server) => {
     const id = newUuid()
     await sql`insert into quarantine (id, kind, thing_id, state, first_seen_at)

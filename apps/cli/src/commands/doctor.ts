@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
+import { runtimeOf } from '../docks/runtime-of.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { exitCodes } from '../program/exit-codes.ts'
@@ -40,6 +41,28 @@ const reach = (host: string, port: number): Promise<string> =>
     socket.once('error', (error) => reject(new Error(`${host}, port ${port}: ${error.message}`)))
   })
 
+/** Returns a check for the runtime of each host that reports one. Only admins of the instance see hosts. */
+const runtimeChecks = async (client: Awaited<ReturnType<Context['client']>>): Promise<Check[]> => {
+  const { instanceAdmin } = await client.call('readMe')
+  if (!instanceAdmin) return []
+  const hosts = await client.call('listHosts')
+  return Promise.all(
+    hosts.map(async ({ id, address, runtime }): Promise<Check> => {
+      const { runtimeRelease } = await client.call('readHostVersions', { params: { id } })
+      const detail = runtimeOf(runtime, runtimeRelease)
+      return {
+        name: `runtime of ${address || id}`,
+        ...(runtimeRelease?.isOld
+          ? {
+              state: 'remark',
+              detail: `${detail}: it lacks the fixes made since (docs/operate/upgrade-runsc.md)`,
+            }
+          : { state: 'good', detail }),
+      }
+    }),
+  )
+}
+
 const serviceChecks = async (context: Context): Promise<Check[]> => {
   const found = await tried('service', async () => (await context.connection()).url)
   if (found.state !== 'good') return [found]
@@ -75,6 +98,9 @@ const serviceChecks = async (context: Context): Promise<Check[]> => {
       },
       'remark',
     ),
+    ...(await runtimeChecks(client).catch((error: Error): Check[] => [
+      { name: 'runtimes', state: 'remark', detail: error.message },
+    ])),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { pick } from '../docks/pick.ts'
+import { runtimeOf } from '../docks/runtime-of.ts'
 import { wordOf } from '../docks/words.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
 import type { Command } from '../program/command.ts'
@@ -27,14 +28,17 @@ const show: Command = {
   async run(context, input) {
     const client = await context.client()
     const { id } = pick('host', await client.call('listHosts'), input.arg('HOST'), ({ address }) => [address])
-    const host = await client.call('readHost', { params: { id } })
-    context.out.result(host, () => {
+    const [host, { runtimeRelease }] = await Promise.all([
+      client.call('readHost', { params: { id } }),
+      client.call('readHostVersions', { params: { id } }),
+    ])
+    context.out.result({ ...host, runtimeRelease }, () => {
       context.out.fields([
         ['id', host.id],
         ['state', host.state],
         ['address', host.address],
         ['kernel', host.kernelRelease],
-        ['runtime', host.runtime],
+        ['runtime', runtimeOf(host.runtime, runtimeRelease)],
       ])
       context.out.table(
         ['DOCK', 'STATE', 'WORKSPACE', 'ORGANIZATION', 'ID'],

@@ -31,6 +31,17 @@ export const adoptedItem = z.strictObject({
 })
 export type AdoptedItem = z.output<typeof adoptedItem>
 
+/** The release of the runtime that new Docks of a host get. */
+export const runtimeRelease = z.strictObject({
+  version: z.string(),
+  /** Where the host's program comes from. */
+  source: z.string().nullable(),
+  releasedAt: z.iso.date().nullable(),
+  /** True after a year: fixes of the runtime come only with new releases. */
+  isOld: z.boolean(),
+})
+export type RuntimeRelease = z.output<typeof runtimeRelease>
+
 /** What a host has beside its Docks. */
 export const hostVersions = z.strictObject({
   isBuilder: z.boolean(),
@@ -39,6 +50,8 @@ export const hostVersions = z.strictObject({
   /** Docks of the warm pool that are ready now. */
   warmDocks: count,
   images: z.array(z.string()),
+  /** Null: the host has an agent that does not report it. */
+  runtimeRelease: runtimeRelease.nullable(),
 })
 export type HostVersions = z.output<typeof hostVersions>
 

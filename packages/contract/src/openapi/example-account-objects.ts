@@ -32,6 +32,12 @@ const unverifiedPerson = {
   ...{ id: ids.user, name: 'Kim Lee', email: 'kim@acme.example', createdAt: times.createdAt },
   invitation: usedInvitation,
 }
+const runtimeRelease = {
+  version: '20261012.0',
+  source: "gVisor's release server",
+  releasedAt: '2026-10-12',
+  isOld: false,
+}
 const plannedOrganization = {
   ...{ id: ids.organization, name: 'Acme', slug: 'acme', plan: 'team', active: true },
   ...{ liveDocks: 3, spentMicros: 1_250_000 },
@@ -236,7 +242,9 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     diskFreeBytes: 429_496_729_600,
     warmDocks: 2,
     images: ['ubuntu-24.04'],
+    runtimeRelease,
   },
+  RuntimeRelease: runtimeRelease,
   PlannedOrganization: plannedOrganization,
   PlannedOrganizationPage: { organizations: [plannedOrganization], plans: [plan], nextCursor: null },
   OrganizationUsage: {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { declaredLost, hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
+import { hostVersions } from '../objects/operator.ts'
 import { route } from '../route.ts'
 
 const hostParams = z.object({ id: field.uuid })
@@ -25,6 +26,20 @@ export const hostRoutes = {
     access: { credentials: 'instance-admin' },
     params: hostParams,
     response: hostDetail,
+    errors: ['host_not_found', 'instance_admin_required', 'email_verification_required'],
+    notFound: 'host_not_found',
+  }),
+  /** Extension: not part of the specification. */
+  readHostVersions: route({
+    method: 'GET',
+    path: '/v1/hosts/:id/versions',
+    summary: 'Read the runtime, the images, the warm pool and the free room of a host',
+    description: 'Figures are those of the last report of the host.',
+    extension: true,
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin' },
+    params: hostParams,
+    response: hostVersions,
     errors: ['host_not_found', 'instance_admin_required', 'email_verification_required'],
     notFound: 'host_not_found',
   }),

@@ -4,7 +4,6 @@ import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
 import {
   adoptedItem,
-  hostVersions,
   plannedOrganizationPage,
   quarantineList,
   unverifiedPeople,
@@ -55,19 +54,6 @@ export const operatorExtensionRoutes = {
     response: field.removed,
     errors: ['not_found', 'conflict', ...adminErrors],
     notFound: 'not_found',
-  }),
-  readHostVersions: route({
-    method: 'GET',
-    path: '/api/dashboard/hosts/:id/versions',
-    summary: 'Read the images, the warm pool and the free room of a host',
-    description: 'Figures are those of the last report of the host.',
-    extension: true,
-    tag: 'Dashboard',
-    access,
-    params: z.object({ id: field.uuid }),
-    response: hostVersions,
-    errors: ['host_not_found', ...adminErrors],
-    notFound: 'host_not_found',
   }),
   listUnverifiedPeople: route({
     method: 'GET',

@@ -129,6 +129,7 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       const detail = { kernel: release.kernelVersion, accelerator: choice.accelerator }
       return { driver: driverName, version: release.qemuVersion, detail }
     },
+    readRelease: async () => ({ version: (await machines()).release.qemuVersion }),
     start: async (spec) => {
       const handle = handleOf(machineName(spec.dockId, spec.generation), (await machines()).tree.name)
       adopt(await startMachine(await machines(), spec, logger), handle)

@@ -21,8 +21,10 @@ export function describeSandbox(subject: Subject): void {
     },
   )
 
-  test('fingerprint names the driver', async () => {
-    expect((await subject.driver.fingerprint()).driver).not.toBe('')
+  test('fingerprint names the driver and its release', async () => {
+    const { driver, version } = await subject.driver.fingerprint()
+    expect(driver).not.toBe('')
+    expect(await subject.driver.readRelease()).toMatchObject({ version })
   })
 
   test('the handle contains Dock and generation and survives JSON', async () => {

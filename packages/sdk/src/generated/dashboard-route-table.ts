@@ -19,7 +19,6 @@ export const dashboardRouteTable = {
   listQuarantine: 'GET /api/dashboard/quarantine',
   adoptQuarantined: 'POST /api/dashboard/quarantine/:id/adopt',
   deleteQuarantined: 'DELETE /api/dashboard/quarantine/:id',
-  readHostVersions: 'GET /api/dashboard/hosts/:id/versions',
   listUnverifiedPeople: 'GET /api/dashboard/unverified-people',
   vouchForAddress: 'POST /api/dashboard/unverified-people/:id/vouch',
   listPlannedOrganizations: 'GET /api/dashboard/plans',

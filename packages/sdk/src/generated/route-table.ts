@@ -138,6 +138,7 @@ export const routeTable = {
   rotateWebhookSecret: 'POST /v1/webhooks/endpoints/:id/rotate-secret',
   listHosts: 'GET /v1/hosts',
   readHost: 'GET /v1/hosts/:id',
+  readHostVersions: 'GET /v1/hosts/:id/versions',
   resetHostCredential: 'POST /v1/hosts/:id/reset-credential',
   declareHostLost: 'POST /v1/hosts/:id/declare-lost',
   readGithubApp: 'GET /v1/github/app',

@@ -476,6 +476,7 @@ export type HostVersions = {
   diskFreeBytes: number | null
   warmDocks: number
   images: string[]
+  runtimeRelease: RuntimeRelease | null
 }
 
 export type Identity = {
@@ -953,6 +954,13 @@ export type RunLogPart = {
 export type RunState = "pending" | "provisioning" | "working" | "pr_opened" | "failed" | "stopped" | "done"
 
 export type RuntimeName = "microvm" | "gvisor"
+
+export type RuntimeRelease = {
+  version: string
+  source: string | null
+  releasedAt: string | null
+  isOld: boolean
+}
 
 export type SecretFile = {
   path: string
@@ -3158,6 +3166,17 @@ export type RouteTypes = {
     } & RequestOptions
     response: HostDetail
   }
+  /** Read the runtime, the images, the warm pool and the free room of a host. */
+  readHostVersions: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: HostVersions
+  }
   /** Replace the credential of a host; the new one is shown once. */
   resetHostCredential: {
     request: {
@@ -3688,17 +3707,6 @@ export type RouteTypes = {
     response: {
       removed: true
     }
-  }
-  /** Read the images, the warm pool and the free room of a host. */
-  readHostVersions: {
-    request: {
-      params: {
-        id: string
-      }
-      query?: never
-      body?: never
-    } & RequestOptions
-    response: HostVersions
   }
   /** List the people whose address is not verified, newest first. */
   listUnverifiedPeople: {

@@ -715,6 +715,11 @@ class AsyncClient(AsyncClientCore):
         result: models.HostDetail = await self._call(Call("GET", "/v1/hosts/{id}", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def read_host_versions(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostVersions:
+        """Read the runtime, the images, the warm pool and the free room of a host."""
+        result: models.HostVersions = await self._call(Call("GET", "/v1/hosts/{id}/versions", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     async def reset_host_credential(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostCredential:
         """Replace the credential of a host; the new one is shown once."""
         result: models.HostCredential = await self._call(Call("POST", "/v1/hosts/{id}/reset-credential", params={"id": id}, headers={**(headers or {})}, timeout=timeout))

@@ -716,6 +716,11 @@ class Client(ClientCore):
         result: models.HostDetail = self._call(Call("GET", "/v1/hosts/{id}", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def read_host_versions(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostVersions:
+        """Read the runtime, the images, the warm pool and the free room of a host."""
+        result: models.HostVersions = self._call(Call("GET", "/v1/hosts/{id}/versions", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     def reset_host_credential(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostCredential:
         """Replace the credential of a host; the new one is shown once."""
         result: models.HostCredential = self._call(Call("POST", "/v1/hosts/{id}/reset-credential", params={"id": id}, headers={**(headers or {})}, timeout=timeout))

@@ -102,6 +102,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     outdate: (dockId) => void machine.outdated.add(dockId),
 
     fingerprint: async () => ({ driver: 'fake', version: '1', detail: {} }),
+    readRelease: async () => ({ version: '1' }),
     start: async (spec) => {
       blanks.delete(spec.netnsPath)
       await enter('start', spec.dockId)

@@ -37,4 +37,6 @@ export async function startReleaseServer(serve: RequestListener): Promise<Releas
 }
 
 /** Returns the SHA-512 of a program, in hexadecimal digits. */
-export const sha512 = (content: string): string => createHash('sha512').update(content).digest('hex')
+export function sha512(content: string): string {
+  return createHash('sha512').update(content).digest('hex')
+}

@@ -57,3 +57,19 @@ it('remembers the memory that a sandbox takes beyond its Dock, as the host last 
   await saveInventory(database.db, { ...report, facts: hostFacts() })
   expect(await headroom()).toEqual([{ mib: 128 }])
 })
+
+it('remembers the release of the runtime, as the host last reported it', async () => {
+  const joinToken = await enrolment.issueJoinToken()
+  const runtimeRelease = { version: '20240729.0', source: 'DOCK_RUNSC', releasedAt: '2024-07-29' }
+  const facts = hostFacts({ runtimeRelease })
+  const { hostId: id } = await enrolment.register({ joinToken, facts }, '127.0.0.1')
+  const release = async () =>
+    (await sql`select runtime_release as release from hosts where id = ${id}`.execute(database.db)).rows
+  expect(await release()).toEqual([{ release: runtimeRelease }])
+  const report = { id, pressure: { memAvailableBytes: 1, diskFreeBytes: 1 }, running: 0, now: new Date() }
+  await saveInventory(database.db, { ...report, facts: hostFacts({ runtimeRelease: { version: '2' } }) })
+  expect(await release()).toEqual([{ release: { version: '2' } }])
+  // An agent of an earlier release does not report it.
+  await saveInventory(database.db, { ...report, facts: hostFacts() })
+  expect(await release()).toEqual([{ release: null }])
+})

@@ -103,6 +103,9 @@ export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
 /** Hosts of earlier releases do not report it. All of them run gVisor, whose sandboxes had this headroom. */
 const headroomOf = ({ sandboxHeadroomMiB = usualHeadroomMiB }: HostFacts): number => sandboxHeadroomMiB
 
+const releaseOf = ({ runtimeRelease }: HostFacts) =>
+  sql`${runtimeRelease ? JSON.stringify(runtimeRelease) : null}::jsonb`
+
 /** Saves a new host, or one that enrols again. Returns false if the id is taken and `formerHash` does not prove it. */
 export async function saveHost(
   db: Db,
@@ -120,10 +123,11 @@ export async function saveHost(
   const { facts, formerHash } = input
   const result = await sql`
     insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
-      mem_total_bytes, disk_total_bytes, max_docks, sandbox_headroom_mib, images, is_builder, state, created_at)
+      mem_total_bytes, disk_total_bytes, max_docks, sandbox_headroom_mib, runtime_release, images, is_builder, state, created_at)
     values (${input.id}, ${input.address}, ${input.credentialHash}, ${facts.runtime}, ${facts.cpuFamily},
       ${facts.kernel}, ${facts.kernelRelease}, ${facts.bootId}, ${facts.vcpuTotal}, ${facts.memTotalBytes},
-      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${headroomOf(facts)}, ${facts.images}, ${input.isBuilder}, 'offline', ${input.now})
+      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${headroomOf(facts)}, ${releaseOf(facts)}, ${facts.images},
+      ${input.isBuilder}, 'offline', ${input.now})
     on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash,
       is_builder = hosts.is_builder or excluded.is_builder
       where ${formerHash}::bytea in (hosts.credential_hash, hosts.held_hash)`.execute(db)
@@ -164,7 +168,8 @@ export async function saveInventory(
     update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
       kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
-      max_docks = ${facts.maxDocks}, sandbox_headroom_mib = ${headroomOf(facts)}, images = ${facts.images},
+      max_docks = ${facts.maxDocks}, sandbox_headroom_mib = ${headroomOf(facts)},
+      runtime_release = ${releaseOf(facts)}, images = ${facts.images},
       image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', lost_at = null,
       declared_lost_at = null, running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},

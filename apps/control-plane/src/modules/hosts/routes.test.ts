@@ -160,17 +160,37 @@ describe('a host', () => {
       .select('id')
       .where('state', '=', 'online')
       .executeTakeFirstOrThrow()
-    const { data } = await call('GET', `/api/dashboard/hosts/${online.id}/versions`)
+    const { data } = await call('GET', `/v1/hosts/${online.id}/versions`)
     expect(routes.readHostVersions.response.parse(data)).toEqual({
       isBuilder: expect.any(Boolean),
       memAvailableBytes: 2 ** 40,
       diskFreeBytes: 2 ** 50,
       warmDocks: 0,
       images: ['debian-13'],
+      runtimeRelease: null,
     })
-    expect(await call('GET', `/api/dashboard/hosts/${newUuid()}/versions`)).toMatchObject({
+    expect(await call('GET', `/v1/hosts/${newUuid()}/versions`)).toMatchObject({
       status: 404,
       code: 'host_not_found',
     })
+  })
+
+  it('shows the release of its runtime, which is old after a year, with an API key too', async () => {
+    const shown = async (runtimeRelease?: object) => {
+      await sql`update hosts set runtime_release = ${runtimeRelease ? JSON.stringify(runtimeRelease) : null}::jsonb
+        where id = ${hostId}`.execute(server.database.db)
+      const { body } = await server.call('GET', `/v1/hosts/${hostId}/versions`)
+      return routes.readHostVersions.response.parse(body.data).runtimeRelease
+    }
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+    const release = { version: '20240729.0', source: 'the package of Debian trixie' }
+    expect(await shown()).toBeNull()
+    for (const [days, isOld] of [
+      [364, false],
+      [367, true],
+    ] as const)
+      expect(await shown({ ...release, releasedAt: daysAgo(days) })).toEqual({
+        ...{ ...release, releasedAt: daysAgo(days), isOld },
+      })
   })
 })

@@ -17,6 +17,7 @@ import { showToast } from '../../components/toasts.tsx'
 import { countOf } from '../../lib/count-of.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { LastReport } from './last-report.tsx'
+import { RuntimeRelease } from './runtime-release.tsx'
 
 const route = getRouteApi('/shell/hosts/$id')
 
@@ -75,7 +76,7 @@ export function HostPage() {
         <Panel title="Versions">
           <Facts
             facts={[
-              ['Runtime', host.runtime],
+              ['Runtime', <RuntimeRelease key="runtime" host={host} />],
               ['Kernel', host.kernelRelease ?? host.kernel],
               ['CPU', host.cpuFamily],
               ['Images', host.images.join(', ') || 'none yet'],
