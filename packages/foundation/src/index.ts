@@ -34,6 +34,7 @@ export { Precedence, throttleLargeStream, throttleReading } from './precedence.t
 export { readableName } from './readable-name.ts'
 export { readableOf } from './readable-of.ts'
 export { destroySoon, refuseSocket } from './refuse-socket.ts'
+export { removeControlGroups } from './remove-control-groups.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export { rotateLogs } from './rotate-logs.ts'
 export {
@@ -44,6 +45,6 @@ export {
   tryCommand,
 } from './run-command.ts'
 export { createSerial } from './serial.ts'
-export { type DetachedProgram, startDetached } from './start-detached.ts'
+export { type DetachedProgram, isUnserved, startDetached } from './start-detached.ts'
 export { waitAtMost } from './wait-at-most.ts'
 export { writeFileDurably } from './write-file-durably.ts'

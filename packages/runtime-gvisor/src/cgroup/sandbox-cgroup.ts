@@ -2,10 +2,11 @@
  * The control group of a sandbox, version 1 or 2. Its files limit, freeze, thaw and measure the sandbox. The group is
  * named by the sandbox's id; a group with another name is never touched.
  */
-import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { removeControlGroups } from '@dock/foundation'
 import type { SandboxUsage } from '@dock/runtime'
 
 export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
@@ -20,8 +21,6 @@ export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
 /** If the group is not frozen after this time, it is thawed and frozen again. The time doubles with each attempt. */
 const retryAfterMs = 100
-
-const pollMs = 5
 
 /** Returns the names of the groups of all sandboxes on this machine, also of those of other agents. */
 export function namesOfGroups(mounts: readonly CgroupMount[]): string[] {
@@ -115,10 +114,9 @@ export class SandboxCgroup {
     for (const folder of this.#folders()) writeFileSync(join(folder, 'cgroup.procs'), String(pid))
   }
 
-  /** Removes the group, which has no process any more. The kernel may need a moment to notice that. */
+  /** Removes the group, which has no process any more. */
   async remove(timeoutMs: number): Promise<void> {
-    const deadline = performance.now() + timeoutMs
-    for (const folder of this.#folders()) while (!tryToRemove(folder, deadline)) await delay(pollMs)
+    await removeControlGroups(this.#folders(), timeoutMs)
   }
 
   /** Starts freezing and returns without waiting. */
@@ -207,19 +205,6 @@ export class SandboxCgroup {
     const path = line?.slice(line.indexOf(':', line.indexOf(':') + 1) + 1)
     if (!mount || !path || basename(path) !== this.#id) return undefined
     return join(mount.path, mount.root === '/' ? path : path.slice(mount.root.length))
-  }
-}
-
-/** Returns false if the group still has processes. */
-const tryToRemove = (folder: string, deadline: number): boolean => {
-  try {
-    rmdirSync(folder)
-    return true
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return true
-    if (code === 'EBUSY' && performance.now() < deadline) return false
-    throw error
   }
 }
 

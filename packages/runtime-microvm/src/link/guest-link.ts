@@ -22,7 +22,8 @@ export type LinkOptions = {
   helloMs?: number
 }
 
-const helloMsDefault = 60_000
+/** Emulated machines that boot at the same time are slow. */
+const helloMsDefault = 120_000
 /** Lines and events that a guest may send at once, and how many more each second. */
 const eventsMax = 1_000
 const eventsPerSecond = 200

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { startDetached } from '@dock/foundation'
+import { isUnserved, startDetached } from '@dock/foundation'
 import { type ProgramEnd, pathOfProgram, programEnd, type TakeProgram } from './pump-protocol.ts'
 
 const compiledDir = process.env['DOCK_COMPILED']
@@ -13,10 +13,6 @@ const file =
   compiledDir === undefined
     ? fileURLToPath(new URL('main.ts', import.meta.url))
     : join(compiledDir, 'microvm-pump.mjs')
-const notRunning = new Set(['ENOENT', 'ECONNREFUSED'])
-
-const isNotRunning = (error: unknown): boolean =>
-  notRunning.has(String((error as NodeJS.ErrnoException).code))
 
 /** The end that the rest of the response says. Rejects if the pump dies first. */
 const readEnd = async (response: IncomingMessage): Promise<ProgramEnd> =>
@@ -34,7 +30,7 @@ export class PumpClient {
   async take(wanted: TakeProgram): Promise<{ ended: Promise<ProgramEnd> }> {
     const send = () => this.#send('POST', '/programs', wanted)
     const response = await send().catch(async (error: unknown) => {
-      if (!isNotRunning(error)) throw error
+      if (!isUnserved(error)) throw error
       this.#starting ??= this.#start().finally(() => {
         this.#starting = undefined
       })
@@ -53,7 +49,7 @@ export class PumpClient {
       response.resume()
       return undefined
     } catch (error) {
-      if (isNotRunning(error)) return undefined
+      if (isUnserved(error)) return undefined
       throw error
     }
   }
@@ -63,7 +59,7 @@ export class PumpClient {
     try {
       ;(await this.#send('POST', '/end')).resume()
     } catch (error) {
-      if (!isNotRunning(error)) throw error
+      if (!isUnserved(error)) throw error
     }
   }
 
@@ -79,15 +75,7 @@ export class PumpClient {
     await mkdir(dirname(this.#socketPath), { recursive: true, mode: 0o700 })
     await startDetached({
       ...{ name: 'the pump of microVMs', file, args: [this.#socketPath] },
-      isUp: async () => {
-        try {
-          ;(await this.#send('GET', '/')).resume()
-          return true
-        } catch (error) {
-          if (isNotRunning(error)) return false
-          throw error
-        }
-      },
+      socketPath: this.#socketPath,
     })
   }
 }

@@ -7,7 +7,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { type Logger, startDetached } from '@dock/foundation'
+import { isUnserved, type Logger, startDetached } from '@dock/foundation'
 import { firstOffsetHeader, type KeptInputOffset, startOffsetHeader } from '@dock/host-protocol'
 import type { KeeperSettings } from '../../process-keeper/keeper-settings.ts'
 import type { StreamName, StreamsState, WantedStreams } from '../../process-keeper/kept-streams.ts'
@@ -21,7 +21,6 @@ const program =
   compiledDir === undefined
     ? fileURLToPath(new URL('../../process-keeper/main.ts', import.meta.url))
     : join(compiledDir, 'process-keeper.mjs')
-const notRunning = new Set(['ENOENT', 'ECONNREFUSED'])
 
 export type KeeperPlace = {
   /** Folder of the kept output. */
@@ -34,9 +33,6 @@ export type KeeperPlace = {
 
 /** An open output. `first` is the offset of the first kept byte, `start` that of the first byte of `body`. */
 export type OpenOutput = { first: number; start: number; body: Readable }
-
-const isNotRunning = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && notRunning.has(String(error.code))
 
 const readText = async (response: IncomingMessage): Promise<string> => {
   let text = ''
@@ -151,7 +147,7 @@ export class ProcessKeeper {
     try {
       await readText(await this.#send('DELETE', `/docks/${dockId}`))
     } catch (error) {
-      if (!isNotRunning(error)) throw error
+      if (!isUnserved(error)) throw error
       await rm(join(this.#place.folder, dockId), { recursive: true, force: true })
     }
   }
@@ -161,7 +157,7 @@ export class ProcessKeeper {
     try {
       await readText(await this.#send('POST', '/end'))
     } catch (error) {
-      if (!isNotRunning(error)) throw error
+      if (!isUnserved(error)) throw error
     }
     this.#connections.destroy()
   }
@@ -178,7 +174,7 @@ export class ProcessKeeper {
       response = await this.#send(method, path, body)
     } catch (error) {
       // Nothing of a streamed body was read if there was no connection.
-      if (!isNotRunning(error)) throw error
+      if (!isUnserved(error)) throw error
       this.#starting ??= this.#start().finally(() => {
         this.#starting = null
       })
@@ -215,15 +211,7 @@ export class ProcessKeeper {
     await startDetached({
       ...{ name: 'the process keeper', file: program },
       args: [folder, this.#socketPath, JSON.stringify(settings ?? {})],
-      isUp: async () => {
-        try {
-          ;(await this.#send('GET', '/')).resume()
-          return true
-        } catch (error) {
-          if (isNotRunning(error)) return false
-          throw error
-        }
-      },
+      socketPath: this.#socketPath,
     })
   }
 
