@@ -115,6 +115,7 @@ const measureMicrovm = async (count: number): Promise<void> => {
   const none: Templates = {
     start: async (spec) => ({ machine: await vmm.launch(spec), isRestored: true }),
     make: async () => undefined,
+    discard: async () => undefined,
   }
   const choice = { accelerator: 'tcg', reason: 'a benchmark' } as const
   let disks = 0

@@ -1,18 +1,25 @@
 /** The driver on real machines, emulated. Needs root, DOCK_TEST_MICROVM, DOCK_TEST_GUEST_AGENT and DOCK_TEST_ROOTFS. */
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
+import type { ExecRequest, OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { describeDriver } from '@dock/runtime/conformance'
 import { type DockNamespace, makeDockNamespace } from '@dock/testkit/src/runtime/dock-namespace.ts'
+import { expectJailed } from '@dock/testkit/src/runtime/expect-jailed.ts'
 import {
   hasTestMachines,
   openTestMachines,
   type TestMachines,
 } from '@dock/testkit/src/runtime/test-machines.ts'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MachineGroup } from '../machine/jail/machine-group.ts'
+import type { Machine } from '../machine/machine.ts'
 import type { Machines } from '../machine/open-machines.ts'
+import { fileBytesMax } from '../machine/qemu/qemu-machine.ts'
 import { openTemplates } from '../machine/templates/start-from-template.ts'
 import { awaitAgent } from './await-agent.ts'
 import { createMicrovmDriver, type Sessions } from './create-microvm-driver.ts'
+import { machineName } from './machine-name.ts'
 
 const size = { cpus: 1, memoryMiB: 512 }
 const logger = createLogger('test')
@@ -62,4 +69,50 @@ describe.runIf(hasTestMachines)('on emulated machines', () => {
   }
 
   describeDriver('microvm', makeDriver, makeSpec, { rootMayRename: true })
+
+  describe('one machine', () => {
+    const bash = (script: string): ExecRequest => ({
+      ...{ argv: ['/bin/bash', '-c', script], env: { PATH: '/usr/bin:/bin' }, cwd: '/', uid: 0, gid: 0 },
+      ...{ timeoutMs: 120_000, outputLimitBytes: 65_536 },
+    })
+    let driver: RuntimeDriver
+    let spec: Awaited<ReturnType<typeof makeSpec>>
+    let handle: SandboxHandle
+    let machine: Machine
+    const shortages: OutOfMemory[] = []
+
+    beforeAll(async () => {
+      driver = makeDriver()
+      driver.capabilities.watchMemory!((event) => shortages.push(event))
+      spec = await makeSpec()
+      handle = await driver.start(spec)
+      machine = sessions.get(machineName(handle.dockId, handle.generation))!.machine
+    })
+    afterAll(() => driver?.destroy(handle))
+
+    test('of a Dock is jailed', () => {
+      const disk = spec.disk.device
+      expectJailed(machine.pid()!, {
+        tree: machines.tree.root,
+        files: ['/dev/net/tun', '/dev/null', disk, machines.tree.moduleDisk],
+        fileBytesMax: fileBytesMax(statSync(disk).size, size.memoryMiB),
+        groupFolders: MachineGroup.ofMachine(machine.id).folders,
+      })
+    })
+
+    test('that the host kills for memory says so, to the command under way and to the watcher', async () => {
+      const died = driver.wait(handle)
+      const { memoryBytes } = machine.usage()
+      const files = ['memory.max', 'memory.limit_in_bytes'].flatMap((name) =>
+        MachineGroup.ofMachine(machine.id).folders.map((folder) => join(folder, name)),
+      )
+      writeFileSync(files.find((each) => existsSync(each))!, String(memoryBytes + 32 * 2 ** 20))
+      // tail keeps all that it reads, because no line ends.
+      const running = driver.exec(handle, bash('head -c 200M /dev/zero | tail -n1 | wc -c'))
+      await expect(running).rejects.toMatchObject({ name: 'SandboxGone', ranOutOfMemory: true })
+      await died
+      const { dockId, generation } = handle
+      expect(shortages).toEqual([{ dockId, generation, process: null }])
+    })
+  })
 })

@@ -136,7 +136,12 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       return handle
     },
     recover: async (handle) => ((await find(handle)) ? 'running' : 'gone'),
-    wait: async (handle) => await (await find(handle))?.ended,
+    wait: async (handle) => {
+      const session = await find(handle)
+      await session?.ended
+      const { dockId, generation } = handle
+      if (session?.machine.ranOutOfMemory) onOutOfMemory({ dockId, generation, process: null })
+    },
     destroy: async (handle) => {
       const name = nameOf(handle)
       const { vmm } = await machines()
@@ -182,8 +187,12 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
     abandonedExecs: async (handle) => {
       const session = await sessionOf(handle)
       const ours = underWayIn(session)
+      // One that ends while the guest lists them may be in the list as running.
+      const oursBefore = new Set(ours)
       const programs = await session.ask((link) => link.programs())
-      return programs.filter(({ id, hasEnded }) => !hasEnded && !ours.has(id)).map(referenceTo)
+      return programs
+        .filter(({ id, hasEnded }) => !hasEnded && !ours.has(id) && !oursBefore.has(id))
+        .map(referenceTo)
     },
     endExec: async (handle, reference) => {
       const id = channelOf(reference)

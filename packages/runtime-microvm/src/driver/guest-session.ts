@@ -7,8 +7,6 @@ import { ExecRefused, SandboxGone } from '@dock/runtime'
 import { type GuestLink, GuestRefused, GuestViolation, LastingLink, LinkBroken } from '../link/index.ts'
 import type { Machine } from '../machine/machine.ts'
 
-/** How long an agent has to answer a new connection. Emulated machines that boot at the same time are slow. */
-const helloMs = 120_000
 /** The guest stops writing to its disk for at most this time before it goes on by itself. Its clock stands still when it is paused. */
 const diskFreezeMs = 10_000
 /** How long a freeze waits for the guest to write what it has in memory. */
@@ -34,7 +32,6 @@ export class GuestSession {
     this.#logger = logger
     this.#link = new LastingLink({
       dial: () => machine.dial(0),
-      helloMs,
       onLog: (line) => logger.info({ machine: machine.id, line }, 'the agent of a guest says'),
       onOutOfMemory: ({ name }) => this.onOutOfMemory({ process: name }),
       onViolation: (error) => void this.#violated(error),
@@ -96,7 +93,8 @@ export class GuestSession {
   }
 
   #gone(cause: unknown): SandboxGone {
-    return new SandboxGone(`machine ${this.machine.id} is gone`, { cause })
+    const { id, ranOutOfMemory } = this.machine
+    return new SandboxGone(`machine ${id} is gone`, { cause, ranOutOfMemory })
   }
 
   async #violated(error: GuestViolation): Promise<void> {

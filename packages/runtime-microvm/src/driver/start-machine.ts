@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { type Logger, systemClock, waitAtMost } from '@dock/foundation'
 import type { SandboxSpec } from '@dock/runtime'
+import type { Machine } from '../machine/machine.ts'
 import type { Machines } from '../machine/open-machines.ts'
 import { diskSerials } from '../machine/qemu/qemu-arguments.ts'
 import { GuestSession } from './guest-session.ts'
@@ -17,6 +18,11 @@ const reasonLengthMax = 1_000
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The images' statically linked bash, which starts faster. */
 const fastBash = '/usr/lib/dock/bash'
+
+class GuestLate extends Error {
+  override readonly name = 'GuestLate'
+}
+
 const asRoot = { cwd: '/', uid: 0, gid: 0, isPlatform: true } as const
 
 /** Runs the preparation. Throws an error with its exit code and what it wrote to its standard error. */
@@ -68,29 +74,57 @@ export async function startMachine(
   const { dockId, generation, cpus, memoryMiB, hostname, netnsPath, disk, inMemory } = spec
   if (!('device' in disk)) throw new Error('a microVM needs a disk that is not mounted')
   const id = machineName(dockId, generation)
+  const size = { cpus, memoryMiB }
+  const wanted = { id, ...size, disk: disk.device, netnsPath }
   const { size: bytes } = await stat(disk.device)
-  const { machine, isRestored } = await templates.start({ id, cpus, memoryMiB, disk: disk.device, netnsPath })
-  const session = new GuestSession(machine, logger)
-  const boot = async (): Promise<void> => {
+  let isConfigured = false
+  const prepare = async (session: GuestSession): Promise<void> => {
     await session.ask((link) =>
       link.go({
         ...{ clock: BigInt(Date.now()) * 1_000_000n, entropy: randomBytes(entropyBytes), hostname },
-        network: machine.network ?? undefined,
+        network: session.machine.network ?? undefined,
         disk: { serial: diskSerials.root, bytes, grows: true },
         modules: { serial: diskSerials.modules, type: 'ext4' },
         memoryFolder: inMemory && { ...inMemory, sizeMiB: memoryFolderMiB },
       }),
     )
+    isConfigured = true
     await prepareGuest(session, spec.prepare)
     await startServices(session)
   }
+  const startIn = async (machine: Machine): Promise<GuestSession> => {
+    const session = new GuestSession(machine, logger)
+    try {
+      const prepared = await waitAtMost(systemClock, bootMs, prepare(session))
+      if (prepared === 'late') throw new GuestLate(`machine ${id} was not up within ${bootMs / 1000} s`)
+      return session
+    } catch (error) {
+      await vmm.remove(id)
+      throw error
+    }
+  }
+
+  const { machine, isRestored } = await templates.start(wanted)
   try {
-    const booted = await waitAtMost(systemClock, bootMs, boot())
-    if (booted === 'late') throw new Error(`machine ${id} was not up within ${bootMs / 1000} s`)
-    if (!isRestored) void templates.make({ cpus, memoryMiB })
+    const session = await startIn(machine)
+    if (!isRestored) void templates.make(size)
     return session
   } catch (error) {
-    await vmm.remove(id)
-    throw error
+    // What fails after the configuration is the fault of the disk.
+    if (!isRestored || isConfigured) throw error
+    if (error instanceof GuestLate) {
+      logger.warn(
+        { err: error, id },
+        'a machine hung that continued from a template; the template is discarded',
+      )
+      await templates.discard(size)
+      throw error
+    }
+    // Without the template, a disk that no guest can mount fails again, and the template stays.
+    const session = await startIn(await vmm.launch(wanted))
+    logger.warn({ err: error, id }, 'a machine did not start from its template, and was booted')
+    await templates.discard(size)
+    void templates.make(size)
+    return session
   }
 }

@@ -30,6 +30,8 @@ export type Machine = {
   readonly network: GuestNetwork | null
   /** Resolves when the machine has ended for any reason, with what it printed last. It is not removed yet. */
   readonly ended: Promise<string>
+  /** True once the machine has ended because the host's kernel killed it: the memory of its group or of the host ran out. */
+  readonly ranOutOfMemory: boolean
   /** Stops the processors. On return all writes have reached the disk. Idempotent. */
   pause(): Promise<void>
   /** Idempotent. */
@@ -59,7 +61,10 @@ export type Vmm = {
   launch(spec: MachineSpec): Promise<Machine>
   /** As {@link Vmm.launch}, but continues from a saved memory, on another disk and network. */
   restore(spec: MachineSpec, memoryFile: string): Promise<Machine>
-  /** Takes over a machine that another process started. Returns null, and removes what is left, if it does not run. */
+  /**
+   * Takes over a machine that another process started. Returns null, and removes what is left, if it does not run. Throws,
+   * and changes nothing, if it runs but does not answer.
+   */
   find(id: string): Promise<Machine | null>
   /** Removes whatever is left of a machine. Idempotent. */
   remove(id: string): Promise<void>

@@ -6,20 +6,17 @@ import { constants, createReadStream, createWriteStream, fstatSync, openSync } f
 import { connect, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Logger, systemClock, waitAtMost } from '@dock/foundation'
-import { type GuestProgram, LastingLink, LinkBroken } from '../link/index.ts'
+import { isUnserved, type Logger, systemClock, waitAtMost } from '@dock/foundation'
+import { type GuestProgram, type GuestViolation, LastingLink, LinkBroken } from '../link/index.ts'
 import type { ProgramEnd, TakeProgram } from './pump-protocol.ts'
 
-const helloMs = 120_000
 /** How long an end waits for the outputs. Processes that the program left behind may hold them for long. */
 const lastOutputMs = 1_000
 /** How many ends are remembered for a driver that asks later. */
 const endsMax = 1_000
 
 /** The machine has ended, or another connection will never be served. */
-const isGone = (error: unknown): boolean =>
-  error instanceof LinkBroken &&
-  ['ENOENT', 'ECONNREFUSED'].includes(String((error.cause as NodeJS.ErrnoException | undefined)?.code))
+const isGone = (error: unknown): boolean => error instanceof LinkBroken && isUnserved(error.cause)
 
 /** Opens a descriptor of another process again. Pipes do not block this process. */
 const openDescriptor = (pid: number, descriptor: number, flags: number): { fd: number; isPipe: boolean } => {
@@ -110,18 +107,25 @@ export class Pump {
     const known = this.#links.get(machine)
     if (known && !known.isOver) return known
     const link = new LastingLink({
-      ...{ dial: () => connect(socket), helloMs, isGone },
-      // Only this guest's own programs suffer: their ends are unknown.
-      onViolation: (error) => {
-        this.#logger.warn({ err: error, machine }, 'a guest broke the protocol')
-        link.end()
-      },
+      ...{ dial: () => connect(socket), isGone },
+      onViolation: (error) => void this.#violated(machine, error).finally(() => link.end()),
     })
     this.#links.set(machine, link)
     void link.over.then(() => {
       if (this.#links.get(machine) === link) this.#links.delete(machine)
     })
     return link
+  }
+
+  /** Kills the machine here, because there may be no driver. A driver notices that the machine ends. */
+  async #violated(machine: string, error: GuestViolation): Promise<void> {
+    this.#logger.warn({ err: error, machine }, 'a guest broke the protocol; ending its machine')
+    try {
+      const { MachineGroup } = await import('../machine/jail/machine-group.ts')
+      await MachineGroup.ofMachine(machine).kill()
+    } catch (cause) {
+      this.#logger.error({ err: cause, machine }, 'could not end a machine')
+    }
   }
 
   #remember(key: string, ended: Promise<ProgramEnd>): void {

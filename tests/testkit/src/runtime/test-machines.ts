@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runCommand } from '@dock/foundation'
 import { type MachineTree, prepareMachineTree } from '@dock/runtime-microvm/src/machine/machine-tree.ts'
-import { createQemuVmm, type QemuVmm } from '@dock/runtime-microvm/src/machine/qemu/qemu-vmm.ts'
+import {
+  createQemuVmm,
+  type QemuVmm,
+  type QemuVmmOptions,
+} from '@dock/runtime-microvm/src/machine/qemu/qemu-vmm.ts'
 import { type Release, readRelease } from '@dock/runtime-microvm/src/machine/release.ts'
 
 const { DOCK_TEST_MICROVM: installed, DOCK_TEST_GUEST_AGENT: agent, DOCK_TEST_ROOTFS: rootfs } = process.env
@@ -23,7 +27,7 @@ export type TestMachines = {
   tree: MachineTree
   vmm: QemuVmm
   /** Returns another monitor for the same machines, as a later agent has one. */
-  anotherVmm(): QemuVmm
+  anotherVmm(more?: Pick<QemuVmmOptions, 'answerMs'>): QemuVmm
   /** Makes an ext4 disk with a static `/bin/bash` and nothing else. */
   makeDisk(path: string, mebibytes: number): Promise<void>
   /** Makes an ext4 disk with the root filesystem of an image. */
@@ -38,7 +42,8 @@ export async function openTestMachines(): Promise<TestMachines> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-vm-'))
   const release = await readRelease(installed)
   const tree = await prepareMachineTree(release, agent, join(dirname(installed), 'machine-trees'))
-  const anotherVmm = () => createQemuVmm({ tree, stateDir: join(folder, 'm'), accelerator: 'tcg' })
+  const anotherVmm: TestMachines['anotherVmm'] = (more) =>
+    createQemuVmm({ tree, stateDir: join(folder, 'm'), accelerator: 'tcg', ...more })
   const vmm = anotherVmm()
   const content = join(folder, 'content')
   await mkdir(join(content, 'bin'), { recursive: true })

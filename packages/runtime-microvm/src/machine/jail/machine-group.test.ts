@@ -30,7 +30,9 @@ test('processes inside have no devices, and are limited in memory', async () => 
   const eater = ['-c', 'yes | tr -d "\\n" | head -c 200M | tail -n1 | wc -c']
   const read = ({ stdout }: { stdout: string }) => Number(stdout)
   expect(read(await tryCommand('sh', eater))).toBe(200 * 2 ** 20)
+  expect(group.ranOutOfMemory()).toBe(false)
   expect(read(await runInside('sh', ...eater))).toBeLessThan(200 * 2 ** 20)
+  expect(group.ranOutOfMemory()).toBe(true)
   const files = ['cpu.max', 'cpu.cfs_quota_us'].flatMap((name) =>
     group.folders.map((each) => join(each, name)),
   )
@@ -44,8 +46,10 @@ test('all of its processes are killed with it, also those that leave their sessi
   child.stdin.end('go\n')
   await expect.poll(() => group.pids().length).toBe(2)
   const ended = once(child, 'exit')
-  await group.end()
+  await group.kill()
   expect((await ended)[1]).toBe('SIGKILL')
+  expect(group.ranOutOfMemory()).toBe(false)
+  await group.end()
   expect(group.folders.filter(isThere)).toEqual([])
   await group.end()
 })

@@ -2,9 +2,10 @@
  * The control group of a machine, version 1 or 2: /dock/NAME in each hierarchy. It limits memory, processor time and the number
  * of threads, and allows no device. It also says which processes belong to the machine, so that no stored pid is needed.
  */
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { removeControlGroups } from '@dock/foundation'
 import { forbidDevices } from '../system/system-calls.ts'
 
 const parentName = 'dock'
@@ -50,19 +51,6 @@ const hierarchiesHere = (): Hierarchy[] => {
   return known
 }
 
-/** Removes the folder of a control group. Returns false, or throws unless `mayWait`, if the group is busy. */
-const removeFolder = (folder: string, mayWait: boolean): boolean => {
-  try {
-    rmdirSync(folder)
-    return true
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return true
-    if (code === 'EBUSY' && mayWait) return false
-    throw error
-  }
-}
-
 export class MachineGroup {
   readonly #hierarchies: readonly Hierarchy[]
   readonly #name: string
@@ -71,6 +59,11 @@ export class MachineGroup {
   constructor(name: string, hierarchies: readonly Hierarchy[] = hierarchiesHere()) {
     this.#name = name
     this.#hierarchies = hierarchies
+  }
+
+  /** Returns the group of the machine with this id. */
+  static ofMachine(id: string): MachineGroup {
+    return new MachineGroup(`vm-${id}`)
   }
 
   /** Folders of the group, one per hierarchy. A process that writes its pid to `cgroup.procs` in all of them is inside. */
@@ -110,19 +103,24 @@ export class MachineGroup {
 
   /** Returns what the machine uses. Throws if it has ended. */
   usage(): { cpuUsec: number; memoryBytes: number } {
-    const read = (controller: string, file: string): string => {
-      const at = this.#hierarchies.findIndex(
-        ({ version, controllers }) => version === 2 || controllers.includes(controller),
-      )
-      return readFileSync(join(this.folders[at] ?? '', file), 'utf8')
-    }
-    if (this.#hierarchies[0]?.version === 2) {
-      const [, usec] = /^usage_usec (\d+)/m.exec(read('cpu', 'cpu.stat')) ?? []
-      return { cpuUsec: Number(usec), memoryBytes: Number(read('memory', 'memory.current')) }
+    if (this.#isVersion2) {
+      const [, usec] = /^usage_usec (\d+)/m.exec(this.#read('cpu', 'cpu.stat')) ?? []
+      return { cpuUsec: Number(usec), memoryBytes: Number(this.#read('memory', 'memory.current')) }
     }
     return {
-      cpuUsec: Math.round(Number(read('cpuacct', 'cpuacct.usage')) / 1_000),
-      memoryBytes: Number(read('memory', 'memory.usage_in_bytes')),
+      cpuUsec: Math.round(Number(this.#read('cpuacct', 'cpuacct.usage')) / 1_000),
+      memoryBytes: Number(this.#read('memory', 'memory.usage_in_bytes')),
+    }
+  }
+
+  /** Returns true if the kernel killed a process of the machine because memory ran out. False once the group is removed. */
+  ranOutOfMemory(): boolean {
+    try {
+      const events = this.#read('memory', this.#isVersion2 ? 'memory.events' : 'memory.oom_control')
+      return /^oom_kill [1-9]/m.test(events)
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
     }
   }
 
@@ -131,8 +129,9 @@ export class MachineGroup {
     const [folder] = this.folders
     try {
       return readFileSync(join(folder!, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number)
-    } catch {
-      return []
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw error
     }
   }
 
@@ -153,13 +152,25 @@ export class MachineGroup {
   /** Kills all processes and removes the group. Idempotent. */
   async end(): Promise<void> {
     await this.kill()
-    const deadline = performance.now() + killTimeoutMs
-    for (const folder of this.folders) {
-      // A group is busy for a moment after its last process.
-      while (!removeFolder(folder, performance.now() < deadline)) await delay(pollMs)
-    }
+    await removeControlGroups(this.folders, killTimeoutMs)
+  }
+
+  get #isVersion2(): boolean {
+    return this.#hierarchies[0]?.version === 2
+  }
+
+  /** Reads a file of this controller. */
+  #read(controller: string, file: string): string {
+    const at = this.#hierarchies.findIndex(
+      ({ version, controllers }) => version === 2 || controllers.includes(controller),
+    )
+    return readFileSync(join(this.folders[at] ?? '', file), 'utf8')
   }
 }
+
+/** ENODEV: the group was removed while its file was open. */
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENODEV'].includes(String((error as NodeJS.ErrnoException).code))
 
 const kill = (pid: number): void => {
   try {

@@ -58,6 +58,7 @@ export class QemuMachine implements Machine {
   readonly size: MachineSize
   readonly network: GuestNetwork | null
   readonly ended: Promise<string>
+  ranOutOfMemory = false
   readonly #parts: QemuMachineParts
   readonly #monitor: QmpClient
   readonly #listeners: ((stop: DiskStop) => void)[] = []
@@ -199,6 +200,7 @@ export class QemuMachine implements Machine {
     if (this.#isLeft) return await new Promise<string>(() => undefined)
     try {
       await this.#parts.group.kill(endGraceMs)
+      this.ranOutOfMemory = this.#parts.group.ranOutOfMemory()
     } catch (error) {
       return `${message}; ${(error as Error).message}`
     }

@@ -1,10 +1,11 @@
 /** Tests real machines, emulated. Needs root, DOCK_TEST_MICROVM, DOCK_TEST_GUEST_AGENT and DOCK_TEST_ROOTFS. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLogger, runCommand } from '@dock/foundation'
 import { makeDockNamespace } from '@dock/testkit/src/runtime/dock-namespace.ts'
+import { expectJailed } from '@dock/testkit/src/runtime/expect-jailed.ts'
 import {
   hasTestMachines,
   openTestMachines,
@@ -61,7 +62,7 @@ describe.runIf(hasTestMachines)('machines in QEMU', () => {
     return machine
   }
   const linkTo = (machine: Machine) => GuestLink.connect(machine.dial(0))
-  const groupOf = ({ id }: Machine) => new MachineGroup(`vm-${id}`)
+  const groupOf = ({ id }: Machine) => MachineGroup.ofMachine(id)
   const exists = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
   const config = () => ({
     ...{ clock: BigInt(Date.now()) * 1_000_000n, entropy: randomBytes(64), hostname: 'test-machine' },
@@ -77,39 +78,12 @@ describe.runIf(hasTestMachines)('machines in QEMU', () => {
 
   test('QEMU has no rights, no network, no files but its tree, and only the descriptors that it was given', async () => {
     const machine = await start()
-    const process = `/proc/${machine.pid()}`
-    const status = readFileSync(`${process}/status`, 'utf8')
-    const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(status)?.[1]?.trim()
-    const [uid] = field('Uid')!.split(/\s+/)
-    expect(Number(uid)).toBeGreaterThanOrEqual(0x7000_0000)
-    expect(field('Uid')).toBe([uid, uid, uid, uid].join('\t'))
-    expect(field('Gid')).toBe([uid, uid, uid, uid].join('\t'))
-    expect(field('Groups')).toBe('')
-    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) expect(field(set)).toMatch(/^0+$/)
-    expect([field('NoNewPrivs'), field('Seccomp'), field('NSpid')?.split('\t')[1]]).toEqual(['1', '2', '1'])
-    for (const name of ['mnt', 'pid', 'ipc', 'uts', 'net', 'cgroup'])
-      expect(readlinkSync(`${process}/ns/${name}`)).not.toBe(readlinkSync(`/proc/self/ns/${name}`))
-
-    expect(readdirSync(`${process}/root`).sort()).toEqual(readdirSync(machines.tree.root).sort())
-    expect(readdirSync(`${process}/root/old`).concat(readdirSync(`${process}/root/proc`))).toEqual([])
-    const mounts = readFileSync(`${process}/mountinfo`, 'utf8').trim().split('\n')
-    expect(mounts).toHaveLength(1)
-    expect(mounts[0]!.split(' ')[5]).toMatch(/^ro,nosuid,nodev/)
-    const interfaces = readFileSync(`${process}/net/dev`, 'utf8').trim().split('\n').slice(2)
-    expect(interfaces.map((line) => line.trim().split(':')[0])).toEqual(['lo'])
-
-    const targets = readdirSync(`${process}/fd`).map((name) => readlinkSync(`${process}/fd/${name}`))
-    const kinds = new Set(targets.map((target) => target.replace(/^(socket|pipe):.*|^anon_inode:.*/, '$1')))
-    expect([...kinds].filter((target) => !['', 'pipe', 'socket'].includes(target)).sort()).toEqual(
-      ['/dev/net/tun', '/dev/null', disk, machines.tree.moduleDisk].sort(),
-    )
-    const limits = readFileSync(`${process}/limits`, 'utf8')
-    expect(limits).toMatch(/Max core file size\s+0\s+0 /)
-    expect(limits).toMatch(
-      new RegExp(`Max file size\\s+${fileBytesMax(statSync(disk).size, size.memoryMiB)}\\s+`),
-    )
-    for (const folder of groupOf(machine).folders)
-      expect(readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n')).toContain(String(machine.pid()))
+    expectJailed(machine.pid()!, {
+      tree: machines.tree.root,
+      files: ['/dev/net/tun', '/dev/null', disk, machines.tree.moduleDisk],
+      fileBytesMax: fileBytesMax(statSync(disk).size, size.memoryMiB),
+      groupFolders: groupOf(machine).folders,
+    })
   })
 
   test('each machine has its own user', async () => {
@@ -202,6 +176,21 @@ describe.runIf(hasTestMachines)('machines in QEMU', () => {
     expect(await machine.ended).toMatch(/monitor/)
     expect(await machines.vmm.find(first.id)).toBeNull()
     expect(await machines.vmm.list()).toEqual([])
+  })
+
+  test('a machine that does not answer is kept and reported, and taken over when it answers', async () => {
+    const first = await start()
+    first.leave()
+    process.kill(first.pid()!, 'SIGSTOP')
+    await expect(machines.anotherVmm({ answerMs: 300 }).find(first.id)).rejects.toThrow(
+      /runs but does not answer/,
+    )
+    expect([first.pid() !== null, await machines.vmm.list()]).toEqual([true, [first.id]])
+    const finding = machines.anotherVmm().find(first.id)
+    process.kill(first.pid()!, 'SIGCONT')
+    const machine = (await finding)!
+    await (await linkTo(machine)).ping()
+    await machine.kill()
   })
 
   test('a start that fails leaves nothing behind, and says why', async () => {

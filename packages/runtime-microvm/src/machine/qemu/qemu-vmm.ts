@@ -1,6 +1,7 @@
 /** Runs machines in jailed QEMU processes, as {@link Vmm}. */
 import { closeSync, constants, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { launchJailed } from '../jail/launch-jailed.ts'
 import {
   checkMachineId,
@@ -24,6 +25,8 @@ export type QemuVmmOptions = {
   /** Folder of the machines' folders. Its path must be short, because sockets lie in them. */
   stateDir: string
   accelerator: 'kvm' | 'tcg'
+  /** How long a machine that is taken over has to answer. */
+  answerMs?: number
 }
 
 export type QemuVmm = Vmm & { readonly accelerator: 'kvm' | 'tcg' }
@@ -32,8 +35,9 @@ const mebibyte = 2 ** 20
 /** Memory of QEMU itself, beyond that of the guest. */
 export const machineHeadroomMiB = 320
 const kvmDevice = '/dev/kvm'
-
-const groupOf = (id: string): MachineGroup => new MachineGroup(`vm-${id}`)
+/** QEMU answers late while the host's disk is slow, and serves a monitor of an agent that is ending first. */
+const answerMsDefault = 30_000
+const answerPollMs = 100
 
 /** Opens files and closes all of them at the end, also when one cannot be opened. */
 class Descriptors {
@@ -53,7 +57,28 @@ class Descriptors {
   }
 }
 
-export function createQemuVmm({ tree, stateDir, accelerator }: QemuVmmOptions): QemuVmm {
+/** Returns null if the machine ends meanwhile. Throws if it does not answer in time. */
+const connectAgain = async (
+  { id, path }: { id: string; path: string },
+  onEvent: (event: QmpEvent) => void,
+  isRunning: () => boolean,
+  answerMs: number,
+): Promise<QmpClient | null> => {
+  const deadline = performance.now() + answerMs
+  for (;;) {
+    try {
+      return await QmpClient.connect(path, onEvent, Math.max(0, deadline - performance.now()))
+    } catch (error) {
+      if (!isRunning()) return null
+      if (performance.now() >= deadline)
+        throw new Error(`machine ${id} runs but does not answer`, { cause: error })
+      await delay(answerPollMs)
+    }
+  }
+}
+
+export function createQemuVmm(options: QemuVmmOptions): QemuVmm {
+  const { tree, stateDir, accelerator, answerMs = answerMsDefault } = options
   const folderOf = (id: string): MachineFolder => new MachineFolder(stateDir, id)
 
   const readAcceleration = async (): Promise<Acceleration> =>
@@ -82,7 +107,7 @@ export function createQemuVmm({ tree, stateDir, accelerator }: QemuVmmOptions): 
   /** Starts the process of a machine whose folder exists. Returns the machine once QEMU takes commands. */
   const begin = async (spec: MachineSpec, folder: MachineFolder, incoming?: string): Promise<QemuMachine> => {
     const { id, cpus, memoryMiB, disk, netnsPath } = spec
-    const group = groupOf(id)
+    const group = MachineGroup.ofMachine(id)
     const [uid, network, acceleration, { size }] = await Promise.all([
       folder.chooseUid(id),
       netnsPath === null ? null : readGuestNetwork(netnsPath),
@@ -131,7 +156,7 @@ export function createQemuVmm({ tree, stateDir, accelerator }: QemuVmmOptions): 
 
   const remove = async (id: string): Promise<void> => {
     const folder = folderOf(id)
-    await removeMachine(groupOf(id), folder, (await folder.read())?.netnsPath ?? null)
+    await removeMachine(MachineGroup.ofMachine(id), folder, (await folder.read())?.netnsPath ?? null)
   }
 
   const continueFrom = async (machine: QemuMachine, { id, disk }: MachineSpec): Promise<QemuMachine> => {
@@ -166,22 +191,24 @@ export function createQemuVmm({ tree, stateDir, accelerator }: QemuVmmOptions): 
     find: async (id) => {
       const folder = folderOf(id)
       const record = await folder.read()
-      const group = groupOf(id)
-      if (record && findMachineProcess(group.pids()) !== null) {
-        const { cpus, memoryMiB, network, netnsPath } = record
-        let machine: QemuMachine | undefined
-        const monitor = await QmpClient.connect(folder.monitor, (event) => machine?.handle(event)).catch(
-          () => undefined,
-        )
-        if (monitor) {
-          const parts = { id, size: { cpus, memoryMiB }, network, netnsPath, group, folder }
-          machine = new QemuMachine({ ...parts, lastWords: undefined }, monitor)
-          await machine.readState().catch(() => undefined)
-          return machine
-        }
+      const group = MachineGroup.ofMachine(id)
+      const isRunning = (): boolean => findMachineProcess(group.pids()) !== null
+      let machine: QemuMachine | undefined
+      const onEvent = (event: QmpEvent): void => machine?.handle(event)
+      const monitor =
+        record &&
+        isRunning() &&
+        (await connectAgain({ id, path: folder.monitor }, onEvent, isRunning, answerMs))
+      if (!record || !monitor) {
+        // Ends its processes first, if it runs without a description.
+        await remove(id)
+        return null
       }
-      await remove(id)
-      return null
+      const { cpus, memoryMiB, network, netnsPath } = record
+      const parts = { id, size: { cpus, memoryMiB }, network, netnsPath, group, folder }
+      machine = new QemuMachine({ ...parts, lastWords: undefined }, monitor)
+      await machine.readState().catch(() => undefined)
+      return machine
     },
 
     remove,

@@ -63,10 +63,14 @@ export class QmpClient {
     this.#greeted.promise.catch(() => undefined)
   }
 
-  /** Resolves when QEMU takes commands. The socket may listen long before that. */
-  static async connect(path: string, onEvent: (event: QmpEvent) => void): Promise<QmpClient> {
+  /** Resolves when QEMU takes commands. The socket may listen long before that: QEMU has `greetingMs` to greet. */
+  static async connect(
+    path: string,
+    onEvent: (event: QmpEvent) => void,
+    greetingMs = commandTimeoutMs,
+  ): Promise<QmpClient> {
     const client = new QmpClient(path, onEvent)
-    const timer = setTimeout(() => client.#break('the monitor did not greet'), commandTimeoutMs)
+    const timer = setTimeout(() => client.#break('the monitor did not greet'), greetingMs)
     try {
       await client.#greeted.promise
       await client.execute('qmp_capabilities')

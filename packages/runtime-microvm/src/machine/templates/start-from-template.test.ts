@@ -103,6 +103,18 @@ test('a template that cannot be used is removed, and the machine boots', async (
   expect(kept()).toEqual([])
 })
 
+test('a discarded template is made again', async () => {
+  const templates = await open()
+  const size = { cpus: 1, memoryMiB: 512 }
+  await templates.make(size)
+  await templates.discard(size)
+  await templates.discard(size)
+  expect(kept()).toEqual([])
+  expect((await templates.start(spec(512))).isRestored).toBe(false)
+  await templates.make(size)
+  expect(kept()).toEqual(['512'])
+})
+
 test('a template is kept if the machine does not boot without it either', async () => {
   const templates = await open()
   await templates.make({ cpus: 1, memoryMiB: 512 })

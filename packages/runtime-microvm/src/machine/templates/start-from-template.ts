@@ -31,6 +31,8 @@ export type Templates = {
   start(spec: MachineSpec): Promise<{ machine: Machine; isRestored: boolean }>
   /** Makes the template of a size unless it exists or is being made. Errors are logged: machines then boot. */
   make(size: MachineSize): Promise<void>
+  /** Removes the template of a size: its machines do not start. Idempotent. */
+  discard(size: MachineSize): Promise<void>
 }
 
 const countMaxDefault = 4
@@ -109,6 +111,7 @@ export async function openTemplates(options: TemplatesOptions): Promise<Template
   await removeUnusable()
   return {
     make,
+    discard: (size) => rm(pathOf(size), { force: true }),
     start: async (spec) => {
       const path = pathOf(spec)
       if (await exists(path)) {
