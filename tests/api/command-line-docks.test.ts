@@ -94,6 +94,12 @@ describe('the runtime of a host', () => {
     const stateOf = (name: string) => checks.find((check) => check.name === `runtime of ${name}`)
     expect(stateOf('192.0.2.1')).toMatchObject({ state: 'remark', detail: expect.stringMatching(old) })
     expect(stateOf('192.0.2.2')).toMatchObject({ state: 'good' })
+    const tested = (address: string) => checks.find((check) => check.name === `host ${address}`)
+    expect(tested('127.0.0.1')).toMatchObject({
+      state: 'good',
+      detail: expect.stringMatching(/^boot \d+ ms, exec \d+ ms, thaw \d+ ms$/),
+    })
+    expect(tested('192.0.2.2')).toMatchObject({ state: 'bad' })
   })
 })
 

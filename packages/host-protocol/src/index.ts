@@ -54,6 +54,7 @@ export {
   type TargetOf,
 } from './route.ts'
 export { routes } from './routes.ts'
+export * from './self-test-messages.ts'
 export type { ConnectHandler, IncomingConnection } from './serve-connection.ts'
 export { type LinkHandler, type LinkService, serveLink } from './serve-link.ts'
 export * from './setup-messages.ts'

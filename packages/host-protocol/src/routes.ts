@@ -16,6 +16,7 @@ import * as process from './process-messages.ts'
 import { captureNote, keepInstance, keptInstance } from './quarantine-messages.ts'
 import { clonedRepositories, cloneRepositories } from './repository-messages.ts'
 import type { Route } from './route.ts'
+import { runtimeTest, testRuntime } from './self-test-messages.ts'
 import { setupDock, setupOutcome } from './setup-messages.ts'
 import { keepWarmPool } from './warm-pool-messages.ts'
 
@@ -118,6 +119,8 @@ export const routes = {
   readInstanceMemory: get('/instance', { answer: keptInstance }),
   /** Sent after each report: the kind of sandbox that the host keeps ready from now on. */
   keepWarmPool: post('/pool', { body: keepWarmPool }),
+  /** Boots a sandbox that no Dock gets, measures it, and removes it. Refused with `busy` while another test runs. */
+  testRuntime: post('/self-test', { body: testRuntime, answer: runtimeTest, timeoutMs: startMs }),
 
   /**
    * Starts a program as the Dock's user. The caller chooses `processId`. Refused with `busy` if

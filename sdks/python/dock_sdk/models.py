@@ -666,6 +666,15 @@ class HostSummary(TypedDict):
     createdAt: str
 
 
+class HostTest(TypedDict):
+    hostId: str
+    runtime: RuntimeName
+    image: str
+    bootMs: float
+    execMs: float
+    thawMs: float | None
+
+
 class HostVersions(TypedDict):
     isBuilder: bool
     memAvailableBytes: int | None

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
+import type { Client, HostSummary } from '@dock/sdk'
 import { runtimeOf } from '../docks/runtime-of.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
@@ -10,6 +11,7 @@ import { readDockFile } from '../settings/dock-file.ts'
 import { isReadableByOthers } from '../settings/profiles.ts'
 import { readSshTarget } from '../ssh/ssh-target.ts'
 import { version } from '../version.ts'
+import { formatHostTest } from './hosts.ts'
 
 const run = promisify(execFile)
 
@@ -41,26 +43,34 @@ const reach = (host: string, port: number): Promise<string> =>
     socket.once('error', (error) => reject(new Error(`${host}, port ${port}: ${error.message}`)))
   })
 
-/** Returns a check for the runtime of each host that reports one. Only admins of the instance see hosts. */
-const runtimeChecks = async (client: Awaited<ReturnType<Context['client']>>): Promise<Check[]> => {
+/** Returns which runtime a host has and how old it is, and how fast a machine boots there. */
+const hostChecks = async (client: Client, { id, address, runtime, state }: HostSummary): Promise<Check[]> => {
+  const { runtimeRelease } = await client.call('readHostVersions', { params: { id } })
+  const release = runtimeOf(runtime, runtimeRelease)
+  const place = address || id
+  return [
+    {
+      name: `runtime of ${place}`,
+      ...(runtimeRelease?.isOld
+        ? {
+            state: 'remark',
+            detail: `${release}: it lacks the fixes made since (docs/operate/upgrade-runsc.md)`,
+          }
+        : { state: 'good', detail: release }),
+    },
+    await tried(`host ${place}`, async () => {
+      if (state !== 'online') throw new Error(state)
+      return formatHostTest(await client.call('testHost', { params: { id } }))
+    }),
+  ]
+}
+
+/** Only admins of the instance see hosts. */
+const allHostChecks = async (client: Client): Promise<Check[]> => {
   const { instanceAdmin } = await client.call('readMe')
   if (!instanceAdmin) return []
   const hosts = await client.call('listHosts')
-  return Promise.all(
-    hosts.map(async ({ id, address, runtime }): Promise<Check> => {
-      const { runtimeRelease } = await client.call('readHostVersions', { params: { id } })
-      const detail = runtimeOf(runtime, runtimeRelease)
-      return {
-        name: `runtime of ${address || id}`,
-        ...(runtimeRelease?.isOld
-          ? {
-              state: 'remark',
-              detail: `${detail}: it lacks the fixes made since (docs/operate/upgrade-runsc.md)`,
-            }
-          : { state: 'good', detail }),
-      }
-    }),
-  )
+  return (await Promise.all(hosts.map((host) => hostChecks(client, host)))).flat()
 }
 
 const serviceChecks = async (context: Context): Promise<Check[]> => {
@@ -98,8 +108,8 @@ const serviceChecks = async (context: Context): Promise<Check[]> => {
       },
       'remark',
     ),
-    ...(await runtimeChecks(client).catch((error: Error): Check[] => [
-      { name: 'runtimes', state: 'remark', detail: error.message },
+    ...(await allHostChecks(client).catch((error: Error): Check[] => [
+      { name: 'hosts', state: 'bad', detail: error.message },
     ])),
   ]
 }

@@ -1,3 +1,4 @@
+import type { HostTest } from '@dock/sdk'
 import { pick } from '../docks/pick.ts'
 import { runtimeOf } from '../docks/runtime-of.ts'
 import { wordOf } from '../docks/words.ts'
@@ -55,4 +56,29 @@ const show: Command = {
   },
 }
 
-export const hostCommands: readonly Command[] = [list, show]
+/** Returns the figures of a test in one line. */
+export function formatHostTest({ bootMs, execMs, thawMs }: HostTest): string {
+  const thaw = thawMs === null ? '' : `, thaw ${Math.round(thawMs)} ms`
+  return `boot ${Math.round(bootMs)} ms, exec ${Math.round(execMs)} ms${thaw}`
+}
+
+const test: Command = {
+  path: ['host', 'test'],
+  summary: 'Boot a machine on a host, measure it, and remove it; for admins of the instance',
+  args: [{ name: 'HOST' }],
+  async run(context, input) {
+    const client = await context.client()
+    const { id } = pick('host', await client.call('listHosts'), input.arg('HOST'), ({ address }) => [address])
+    const figures = await context.out.wait('Testing', client.call('testHost', { params: { id } }))
+    context.out.result(figures, () => {
+      context.out.fields([
+        ['id', figures.hostId],
+        ['runtime', figures.runtime],
+        ['image', figures.image],
+        ['figures', formatHostTest(figures)],
+      ])
+    })
+  },
+}
+
+export const hostCommands: readonly Command[] = [list, show, test]

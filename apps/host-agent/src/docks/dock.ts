@@ -29,6 +29,7 @@ import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
 import { endGracefully, stopDock } from './stop-dock.ts'
+import { testRuntime } from './test-runtime.ts'
 
 type CommandId = { operationId: string; generation: number }
 
@@ -73,6 +74,17 @@ export class Dock {
   /** Takes the sandbox of this generation into use. See {@link DockState.use}. */
   use(generation: number): Promise<SandboxUse> {
     return this.#state.use(generation)
+  }
+
+  /** Boots a sandbox that no Dock gets, measures it, and removes it. */
+  testRuntime(wanted: protocol.TestRuntime): Promise<protocol.RuntimeTest> {
+    return this.#lane.exclusively(async () => {
+      try {
+        return await testRuntime(this.#state, wanted)
+      } finally {
+        await discardWarmSandbox(this.#state)
+      }
+    })
   }
 
   /** Boots a sandbox under this id for the warm pool. If that fails, nothing is left. */

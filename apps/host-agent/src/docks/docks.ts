@@ -2,8 +2,8 @@
  * All Docks of this host, and the removal of sandboxes, networks and disks without an owner. A disk that a Dock has used is
  * never removed for want of a record: the folder of records may be lost, or an older copy.
  */
-import { isUuid } from '@dock/foundation'
-import type { RuntimeReport, WarmSandbox } from '@dock/host-protocol'
+import { isUuid, newUuid } from '@dock/foundation'
+import type { RuntimeReport, RuntimeTest, TestRuntime, WarmSandbox } from '@dock/host-protocol'
 import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 import type { DockRecord, DockRecords, UnreadableRecord } from '../sandboxes/dock-record.ts'
 import type { DockParts, DockState, RunningDock } from '../sandboxes/dock-state.ts'
@@ -26,6 +26,7 @@ export class Docks {
   readonly #parts: DockParts
   readonly #docks = new Map<string, Dock>()
   #accepting = true
+  #isTesting = false
 
   constructor(parts: DockParts) {
     this.#parts = parts
@@ -97,6 +98,19 @@ export class Docks {
     try {
       await this.getForCommand(dockId).bootForWarmPool(kind, hostname)
     } finally {
+      this.#forget(dockId)
+    }
+  }
+
+  /** Tests the runtime with a sandbox that no Dock gets. Throws `busy` while another test runs. */
+  async testRuntime(wanted: TestRuntime): Promise<RuntimeTest> {
+    if (this.#isTesting) throw new AgentRefusal('busy', 'another test of this host runs')
+    this.#isTesting = true
+    const dockId = newUuid()
+    try {
+      return await this.getForCommand(dockId).testRuntime(wanted)
+    } finally {
+      this.#isTesting = false
       this.#forget(dockId)
     }
   }

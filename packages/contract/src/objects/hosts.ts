@@ -63,5 +63,21 @@ export const declaredLost = z.strictObject({
 })
 export type DeclaredLost = z.output<typeof declaredLost>
 
+const milliseconds = z.number().nonnegative()
+
+/** Extension: the figures of a test of a host, in milliseconds. */
+export const hostTest = z.strictObject({
+  hostId: z.string(),
+  runtime: runtimeName,
+  image: z.string(),
+  /** From the first work on the disk until commands can run. */
+  bootMs: milliseconds,
+  /** One command, after a first one. */
+  execMs: milliseconds,
+  /** From the thaw of a frozen Dock to the end of a command. Null if the runtime cannot freeze Docks. */
+  thawMs: milliseconds.nullable(),
+})
+export type HostTest = z.output<typeof hostTest>
+
 export const hostCredential = z.strictObject({ hostId: z.string(), credential: z.string() })
 export type HostCredential = z.output<typeof hostCredential>

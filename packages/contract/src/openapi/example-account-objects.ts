@@ -161,6 +161,10 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
     chatgptSignIn: false,
   },
   CreatedApiKey: { ...apiKey, apiKey: 'dock_3f9a…' },
+  HostTest: {
+    ...{ hostId: ids.host, runtime: 'gvisor', image: 'debian-13' },
+    ...{ bootMs: 230.4, execMs: 18.2, thawMs: 21.7 },
+  },
   DeclaredLost: { hostId: ids.host, docks: 12, failedSnapshots: 1 },
   DeviceCode: {
     deviceCode: 'q3Jf…',

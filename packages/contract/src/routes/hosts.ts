@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
-import { declaredLost, hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
+import { declaredLost, hostCredential, hostDetail, hostSummary, hostTest } from '../objects/hosts.ts'
 import { hostVersions } from '../objects/operator.ts'
 import { route } from '../route.ts'
 
@@ -72,6 +72,27 @@ export const hostRoutes = {
       'session_required',
       'host_not_found',
       'conflict',
+      'instance_admin_required',
+      'email_verification_required',
+    ],
+    notFound: 'host_not_found',
+  }),
+  /** Extension: not part of the specification. */
+  testHost: route({
+    method: 'POST',
+    path: '/v1/hosts/:id/self-test',
+    summary: 'Boot a machine on a host, measure it, and remove it',
+    description:
+      'The machine is like a new Dock of the usual size, on an image that the host has. Answers `conflict` while another test of the host runs or the host has no image, and `service_unavailable` if the host cannot be reached or the test fails.',
+    extension: true,
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin' },
+    params: hostParams,
+    response: hostTest,
+    errors: [
+      'host_not_found',
+      'conflict',
+      'service_unavailable',
       'instance_admin_required',
       'email_verification_required',
     ],

@@ -141,6 +141,7 @@ export const routeTable = {
   readHostVersions: 'GET /v1/hosts/:id/versions',
   resetHostCredential: 'POST /v1/hosts/:id/reset-credential',
   declareHostLost: 'POST /v1/hosts/:id/declare-lost',
+  testHost: 'POST /v1/hosts/:id/self-test',
   readGithubApp: 'GET /v1/github/app',
   createGithubManifest: 'POST /v1/github/app/manifest',
   createGithubApp: 'POST /v1/github/app',

@@ -470,6 +470,15 @@ export type HostSummary = {
   createdAt: string
 }
 
+export type HostTest = {
+  hostId: string
+  runtime: RuntimeName
+  image: string
+  bootMs: number
+  execMs: number
+  thawMs: number | null
+}
+
 export type HostVersions = {
   isBuilder: boolean
   memAvailableBytes: number | null
@@ -3198,6 +3207,17 @@ export type RouteTypes = {
       body?: never
     } & RequestOptions
     response: DeclaredLost
+  }
+  /** Boot a machine on a host, measure it, and remove it. */
+  testHost: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: never
+      body?: never
+    } & RequestOptions
+    response: HostTest
   }
   /** Read which GitHub App the instance uses. */
   readGithubApp: {

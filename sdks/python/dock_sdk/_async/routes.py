@@ -730,6 +730,11 @@ class AsyncClient(AsyncClientCore):
         result: models.DeclaredLost = await self._call(Call("POST", "/v1/hosts/{id}/declare-lost", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    async def test_host(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostTest:
+        """Boot a machine on a host, measure it, and remove it."""
+        result: models.HostTest = await self._call(Call("POST", "/v1/hosts/{id}/self-test", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     async def read_github_app(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubApp:
         """Read which GitHub App the instance uses."""
         result: models.GithubApp = await self._call(Call("GET", "/v1/github/app", headers={**(headers or {})}, timeout=timeout))

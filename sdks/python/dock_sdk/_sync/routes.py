@@ -731,6 +731,11 @@ class Client(ClientCore):
         result: models.DeclaredLost = self._call(Call("POST", "/v1/hosts/{id}/declare-lost", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def test_host(self, id: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.HostTest:
+        """Boot a machine on a host, measure it, and remove it."""
+        result: models.HostTest = self._call(Call("POST", "/v1/hosts/{id}/self-test", params={"id": id}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
     def read_github_app(self, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.GithubApp:
         """Read which GitHub App the instance uses."""
         result: models.GithubApp = self._call(Call("GET", "/v1/github/app", headers={**(headers or {})}, timeout=timeout))

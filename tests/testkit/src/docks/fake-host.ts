@@ -34,6 +34,7 @@ type Method =
   | 'setup'
   | 'applyEnvironment'
   | 'cloneRepositories'
+  | 'testRuntime'
 /** `lost`: the link breaks before the command is executed; `lost-after`: it breaks before the response arrives. */
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
@@ -255,6 +256,11 @@ export function createFakeHost(hostId: string): FakeHost {
       host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
     },
     readInstanceMemory: async () => host.instance,
+    testRuntime: ({ hostId: id }, body) =>
+      command('testRuntime', id, body, () => {
+        if (id !== hostId) throw new HostNotLinked('no link')
+        return { bootMs: 210, execMs: 18.5, thawMs: 22 }
+      }),
     keepWarmPool: async (_host, { kind, second }) => {
       host.warmPoolKind = kind
       host.secondKind = second ?? null

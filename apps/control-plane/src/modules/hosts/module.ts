@@ -57,7 +57,10 @@ export function createHostsModule(needs: {
   const enrolment = createEnrolment({ db, clock })
   const warmPools = createWarmPools()
   return {
-    routes: hostRoutes({ db, clock, enrolment, warmPools, disconnect: gateway.disconnect }),
+    routes: hostRoutes({
+      ...{ db, clock, enrolment, gateway, warmPools, warmPoolKind },
+      disconnect: gateway.disconnect,
+    }),
     enrolment,
     placement: { policy, startFailures: createStartFailures(clock), warmPools },
     servedImages: () => servedImages(db),

@@ -193,4 +193,29 @@ describe('a host', () => {
         ...{ ...release, releasedAt: daysAgo(days), isOld },
       })
   })
+
+  it('is tested with a machine like a new Dock, and says why it cannot be', async () => {
+    const test = (id: string) => call('POST', `/v1/hosts/${id}/self-test`)
+    const { id } = await server.database.db
+      .selectFrom('hosts')
+      .select('id')
+      .where('state', '=', 'online')
+      .executeTakeFirstOrThrow()
+    const { data } = await test(id)
+    expect(routes.testHost.response.parse(data)).toMatchObject({
+      ...{ hostId: id, runtime: 'gvisor', image: 'debian-13' },
+    })
+    server.host.failures.set('testRuntime', ['failed', 'busy', 'lost'])
+    expect(await test(id)).toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/^The test failed: the test asked/),
+    })
+    expect(await test(id)).toMatchObject({ status: 409, code: 'conflict' })
+    expect(await test(id)).toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/^The host cannot be reached/),
+    })
+    expect(await test(hostId)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    for (const none of [newUuid(), 'none']) expect(await test(none)).toMatchObject({ code: 'host_not_found' })
+  })
 })

@@ -1,6 +1,5 @@
 /** Routes of hosts and of the quarantine. The server admits only instance admins, except to the size of the largest Dock. */
 import type { Clock } from '@dock/foundation'
-import type { Db } from '../../database/database.ts'
 import type { Handlers } from '../../routing/handler.ts'
 import { deleteQuarantined } from './delete-quarantined.ts'
 import type { Enrolment } from './enrolment.ts'
@@ -9,13 +8,11 @@ import { listHosts, readHost } from './host-view.ts'
 import { readLargestDock } from './largest-dock.ts'
 import { listQuarantine } from './quarantine-view.ts'
 import { takeDecision } from './take-decision.ts'
-import type { WarmPools } from './warm-pools.ts'
+import { type TestHostNeeds, testHost } from './test-host.ts'
 
-export type HostsContext = {
-  db: Db
+export type HostsContext = TestHostNeeds & {
   clock: Clock
   enrolment: Enrolment
-  warmPools: Pick<WarmPools, 'count'>
   /** Closes the session of a host after its credential was replaced. */
   disconnect(hostId: string, reason: string): void
 }
@@ -25,6 +22,7 @@ export function hostRoutes(context: HostsContext): Handlers {
     listHosts: () => listHosts(context.db),
     readLargestDock: () => readLargestDock(context.db),
     readHost: ({ params }) => readHost(context.db, params.id),
+    testHost: ({ params }) => testHost(context, params.id),
     readHostVersions: ({ params }) => readHostVersions(context, params.id),
     resetHostCredential: async ({ params }) => {
       const fresh = await context.enrolment.resetCredential(params.id)
