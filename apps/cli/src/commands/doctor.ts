@@ -58,10 +58,14 @@ const hostChecks = async (client: Client, { id, address, runtime, state }: HostS
           }
         : { state: 'good', detail: release }),
     },
-    await tried(`host ${place}`, async () => {
-      if (state !== 'online') throw new Error(state)
-      return formatHostTest(await client.call('testHost', { params: { id } }))
-    }),
+    await tried(
+      `host ${place}`,
+      async () => {
+        if (state !== 'online') throw new Error(state)
+        return formatHostTest(await client.call('testHost', { params: { id } }))
+      },
+      'remark',
+    ),
   ]
 }
 

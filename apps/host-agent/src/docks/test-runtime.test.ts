@@ -13,7 +13,7 @@ const isLeftEmpty = async (): Promise<void> => {
   expect(host.agent.docks.reports()).toEqual([])
 }
 
-test('a test of the runtime measures a sandbox and leaves nothing of it', async () => {
+test('a test of the runtime measures a sandbox and leaves no sandbox, network or disk', async () => {
   host = await createMemoryHost()
   expect(await host.agent.docks.testRuntime(wanted)).toEqual({
     bootMs: expect.any(Number),
