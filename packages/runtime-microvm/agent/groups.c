@@ -59,8 +59,8 @@ int groups_mount(const char *name, const char *memory_max, const char *processes
   if (mount("cgroup2", MOUNT_POINT, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, 0)) return errno;
   int root = open(MOUNT_POINT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   /* One at a time: a kernel may lack one of them. */
-  static const char *const controllers[] = {"+memory", "+pids", "+cpu"};
-  for (int i = 0; i < 3; i++) write_at(root, "cgroup.subtree_control", controllers[i]);
+  static const char *const controllers[] = {"+memory", "+pids", "+cpu", "+cpuset", "+io"};
+  for (int i = 0; i < 5; i++) write_at(root, "cgroup.subtree_control", controllers[i]);
   mkdirat(root, name, 0755);
   groups_fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (groups_fd < 0) {

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -146,6 +147,12 @@ static void make_devices(void) {
   (void)!symlink("pts/ptmx", "/dev/ptmx");
   mkdir("/dev/shm", 01777);
   mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+  /* Opening one loads its module. */
+  mkdir("/dev/net", 0755);
+  mknod("/dev/net/tun", S_IFCHR | 0666, makedev(10, 200));
+  mknod("/dev/loop-control", S_IFCHR | 0660, makedev(10, 237));
+  static const char *const open_to_all[] = {"/dev/fuse", "/dev/net/tun"};
+  for (int i = 0; i < 2; i++) chmod(open_to_all[i], 0666);
   (void)!symlink("/proc/self/fd", "/dev/fd");
   (void)!symlink("/proc/self/fd/0", "/dev/stdin");
   (void)!symlink("/proc/self/fd/1", "/dev/stdout");
@@ -173,6 +180,9 @@ static void mount_modules(const struct config *config) {
   if (!find_disk(serial, device, sizeof device) ||
       mount(device, path, *type ? type : "ext4", MS_RDONLY | MS_NOSUID | MS_NODEV, 0))
     log_line("modules: %s", strerror(errno));
+  /* A disk may have no program that loads modules, or an older one. */
+  strncat(path, "/loader/modprobe", sizeof path - strlen(path) - 1);
+  if (!access(path, X_OK)) write_file("/proc/sys/kernel/modprobe", path);
 }
 
 static int enter_disk(const struct config *config, const char **what) {
@@ -209,10 +219,15 @@ int machine_go(const struct config *config, const char **what) {
     mkdir("/run/lock", 0755);
     mount("tmpfs", "/run/lock", "tmpfs", FLAGS_PLAIN, "mode=1777,size=5m");
     mount_memory_folder(value_of(config, "memory-folder"));
+    /* For the image's sudo. The folder may be that in memory. */
+    mkdir("/run/dock", 0755);
+    close(open("/run/dock/own-kernel", O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
     mount_modules(config);
     write_file("/proc/self/oom_score_adj", "-1000");
     /* Everybody may ping. */
     write_file("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
+    /* And measure their own programs, the kernel's part included. Debian's kernel lets only root do that. */
+    write_file("/proc/sys/kernel/perf_event_paranoid", "1");
   }
   *what = "control groups";
   const char *name = value_of(config, "group"), *memory = value_of(config, "memory-max");

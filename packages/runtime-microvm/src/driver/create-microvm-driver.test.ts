@@ -20,6 +20,7 @@ import { openTemplates } from '../machine/templates/start-from-template.ts'
 import { awaitAgent } from './await-agent.ts'
 import { createMicrovmDriver, type Sessions } from './create-microvm-driver.ts'
 import { machineName } from './machine-name.ts'
+import { describeOwnKernel } from './testing/describe-own-kernel.ts'
 
 const size = { cpus: 1, memoryMiB: 512 }
 const logger = createLogger('test')
@@ -68,6 +69,7 @@ describe.runIf(hasTestMachines)('on emulated machines', () => {
     }
   }
 
+  describeOwnKernel(makeDriver, makeSpec)
   describeDriver('microvm', makeDriver, makeSpec, { rootMayRename: true })
 
   describe('one machine', () => {

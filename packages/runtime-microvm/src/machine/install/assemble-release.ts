@@ -30,6 +30,11 @@ const libraries = 'usr/lib/x86_64-linux-gnu'
 const loader = 'ld-linux-x86-64.so.2'
 const commandTimeoutMs = 120_000
 const moduleBytesMax = 64 * 2 ** 20
+/** Loads modules when the kernel asks for one, in Docks whose own disk may lack such a program. It brings its libraries. */
+const moduleLoader = `#!/bin/sh
+folder=\${0%/*}
+exec "$folder/${loader}" --library-path "$folder" --argv0 modprobe "$folder/kmod" "$@"
+`
 /** Room for what ext4 itself needs. */
 const diskSlackKiB = 4096
 const execute = promisify(execFile)
@@ -111,6 +116,14 @@ const unpackModule = async (file: string): Promise<Buffer> => {
   return (await execute('xz', ['-dc', file], options)).stdout
 }
 
+const addModuleLoader = async (packages: string, into: string): Promise<void> => {
+  await mkdir(into)
+  await copyFile(join(packages, 'usr/bin/kmod'), join(into, 'kmod'))
+  for (const name of new Set([loader, ...(await librariesOf(packages, 'kmod'))]))
+    await copyFile(join(packages, libraries, name), join(into, name))
+  await writeFile(join(into, 'modprobe'), moduleLoader, { mode: 0o755 })
+}
+
 /**
  * Makes an ext4 disk with the content of the kernel's folder in /lib/modules, where a guest mounts it, and the indexes that
  * modprobe reads.
@@ -120,6 +133,7 @@ const makeModuleDisk = async ({ packages, kernelName }: ReleaseOrigin, into: str
   const modules = join(content, 'lib/modules', kernelName)
   await cp(join(packages, 'usr/lib/modules', kernelName), modules, { recursive: true })
   await runPackaged(packages, 'usr/sbin/depmod', ['-b', content, kernelName])
+  await addModuleLoader(packages, join(modules, 'loader'))
   const kibibytes = Number((await runCommand('du', ['-sk', modules])).split('\t')[0])
   const disk = join(into, 'modules.ext4')
   await runCommand(

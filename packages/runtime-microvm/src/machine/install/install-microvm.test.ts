@@ -45,11 +45,13 @@ const install = () => {
   return { code: status, said: stderr }
 }
 
+const contents = /^readonly contents=(\d+)$/m.exec(readFileSync(script, 'utf8'))?.[1]
+
 /** Makes it look as if a release was installed at this second. */
-const place = (second: number): void => {
-  mkdirSync(join(target, 'qemu-1'), { recursive: true })
-  writeFileSync(join(target, 'qemu-1/release.json'), '{}')
-  symlinkSync('qemu-1', join(target, 'current'))
+const place = (second: number, release = `qemu-1-${contents}`): void => {
+  mkdirSync(join(target, release), { recursive: true })
+  writeFileSync(join(target, release, 'release.json'), '{}')
+  symlinkSync(release, join(target, 'current'))
   writeFileSync(join(target, 'looked-for'), '')
   utimesSync(join(target, 'looked-for'), second, second)
 }
@@ -63,13 +65,18 @@ test('a release that was looked for within a week is kept without asking apt', (
   expect([install().code, asked()]).toEqual([0, ''])
 })
 
+test('a release whose contents are those of an earlier version is not kept without asking apt', () => {
+  place(Date.now() / 1000 - 86_400, 'qemu-1-1')
+  expect([install().code, asked()]).toEqual([0, expect.stringContaining('indextargets')])
+})
+
 test('a release is kept when no newer one can be had, and is looked for again a week later', () => {
   place(1)
   simulateApt(
     `case $* in *indextargets*) echo "http://127.0.0.1:1/ Debian main ${codename}" ;; *) exit 100 ;; esac`,
   )
   const first = install()
-  expect(first).toMatchObject({ code: 0, said: expect.stringContaining('Keeping qemu-1.') })
+  expect(first).toMatchObject({ code: 0, said: expect.stringContaining(`Keeping qemu-1-${contents}.`) })
   expect(asked()).toContain('update')
   const before = asked()
   expect([install().code, asked()]).toEqual([0, before])
