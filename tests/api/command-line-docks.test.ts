@@ -119,6 +119,15 @@ describe('names', () => {
   })
 })
 
+describe('create --runtime', () => {
+  it('asks for a host of the runtime, and says which one is missing', async () => {
+    expect(await cli.json('create', 'of-gvisor', '--runtime', 'gvisor')).toMatchObject({ runtime: 'gvisor' })
+    const { code, stderr } = await cli.run(['create', '--runtime', 'microvm'])
+    expect([code, stderr]).toEqual([7, expect.stringContaining('No host of runtime microvm is online')])
+    expect((await cli.run(['create', '--runtime', 'runsc'])).code).toBe(2)
+  })
+})
+
 describe('create --setup', () => {
   it('fails with its own exit code if the setup fails, and keeps the Dock', async () => {
     server.host.setupOutcome = { exitCode: 3, output: 'no such program\n', timedOut: false }

@@ -122,6 +122,12 @@ it('gives a member no Dock of another organization, and the response for one tha
   expect([elsewhere.isError, elsewhere.facts]).toEqual([true, expect.stringContaining('dock_not_found')])
 })
 
+it('creates a Dock only on a host of the runtime that was asked for', async () => {
+  const refused = await callTool(owner, 'create_dock', { runtime: 'microvm' })
+  expect([refused.isError, refused.facts]).toEqual([true, expect.stringContaining('no_host_capacity')])
+  expect((await callTool(owner, 'create_dock', { runtime: 'gvisor' })).facts).toMatch(/^Created: /)
+})
+
 it('deletes a Dock only with its name, given a second time', async () => {
   const created = await callTool(owner, 'create_dock', { name: 'doomed' })
   expect(created.facts).toMatch(/^Created: "doomed" id=/)

@@ -48,6 +48,8 @@ export type AgentParts = Omit<
   openDoor?: OpenDoor
   /** Maximum number of sandboxes in the warm pool. Default 0. */
   warmPoolSize?: number
+  /** True if the runtime emulates the processor. */
+  isEmulated?: boolean
 }
 
 /** Number of sandboxes that boot at the same time. More would make every boot slower. */
@@ -128,7 +130,8 @@ export function createAgent(agentParts: AgentParts) {
       )
     for (const handle of await driver.list()) await driver.destroy(handle)
   }
-  const facts = () => readHostFacts(driver, disks, bootId)
+  const { isEmulated = false } = agentParts
+  const facts = () => readHostFacts({ driver, disks, bootId, isEmulated })
   const view: HostView = {
     docks,
     disks,

@@ -44,11 +44,14 @@ const machineParts = async (settings: AgentSettings, logger: Logger) => {
 
 /** Builds the agent. Throws an error that says what to do if the runtime does not work on this machine. */
 export async function composeAgent(settings: AgentSettings, logger: Logger): Promise<Agent> {
+  const { hostFolder } = settings
   const parts = await machineParts(settings, logger)
-  logger.info(await parts.driver.fingerprint(), 'runtime')
-  const handlesFolder = join(settings.hostFolder, 'handles')
+  const fingerprint = await parts.driver.fingerprint()
+  logger.info(fingerprint, 'runtime')
+  const handlesFolder = join(hostFolder, 'handles')
   return createAgent({
     ...withFaultPoints(parts),
+    isEmulated: fingerprint.isEmulated === true,
     bootId: await readBootId(),
     clock: systemClock,
     logger,

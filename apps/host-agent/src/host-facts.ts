@@ -25,11 +25,17 @@ const readCpuFamily = async (): Promise<string> => {
 }
 
 /** Reads the facts again on each call: images and the pool's size can change while the agent runs. */
-export async function readHostFacts(
-  driver: RuntimeDriver,
-  disks: DiskPool,
-  bootId: string,
-): Promise<HostFacts> {
+export async function readHostFacts({
+  driver,
+  disks,
+  bootId,
+  isEmulated,
+}: {
+  driver: RuntimeDriver
+  disks: DiskPool
+  bootId: string
+  isEmulated: boolean
+}): Promise<HostFacts> {
   const [images, cpuFamily, runtimeRelease] = await Promise.all([
     disks.images(),
     readCpuFamily(),
@@ -53,6 +59,7 @@ export async function readHostFacts(
       ? {}
       : { sandboxHeadroomMiB: driver.memoryHeadroomMiB }),
     ...(runtimeRelease && { runtimeRelease }),
+    ...(isEmulated ? { isEmulated } : {}),
   }
 }
 

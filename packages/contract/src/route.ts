@@ -36,7 +36,12 @@ export type Route = {
   /** Content types of a raw body, for the OpenAPI document. Every type is accepted. */
   requestTypes?: readonly string[]
   /** Headers that the route reads, apart from credentials. */
-  headers?: readonly ('idempotency-key' | 'x-confirm-delete' | 'x-dock-cancel-on-disconnect')[]
+  headers?: readonly (
+    | 'idempotency-key'
+    | 'x-confirm-delete'
+    | 'x-dock-cancel-on-disconnect'
+    | 'x-dock-runtime'
+  )[]
   response: z.ZodType
   responseKind?: ResponseKind
   /** Content types of a raw response, for the OpenAPI document; `application/octet-stream` when omitted. */

@@ -138,6 +138,8 @@ export const hostFacts = z.object({
   sandboxHeadroomMiB: count.max(65_536).optional(),
   /** Earlier agents do not say it. */
   runtimeRelease: runtimeRelease.optional(),
+  /** The runtime emulates the processor, so Docks are many times slower. */
+  isEmulated: z.literal(true).optional(),
 })
 export type HostFacts = z.infer<typeof hostFacts>
 

@@ -240,7 +240,13 @@ export type RuntimeRelease = {
   releasedAt?: string
 }
 
-export type Fingerprint = { driver: string; version: string; detail: Record<string, string> }
+export type Fingerprint = {
+  driver: string
+  version: string
+  detail: Record<string, string>
+  /** The runtime emulates the processor, so sandboxes are many times slower. */
+  isEmulated?: true
+}
 
 export type RuntimeDriver = {
   readonly name: RuntimeName

@@ -6,7 +6,14 @@ import { DockError, hasCode, NotFoundError } from './dock-error.ts'
 import { absolutePath, DockFiles } from './dock-files.ts'
 import type { Process } from './dock-process.ts'
 import { DockProcesses, type SpawnOptions } from './dock-processes.ts'
-import type { Dock as DockInfo, DockStop, ExecResult, PortEntry, Snapshot } from './generated/route-types.ts'
+import type {
+  Dock as DockInfo,
+  DockStop,
+  ExecResult,
+  PortEntry,
+  RuntimeName,
+  Snapshot,
+} from './generated/route-types.ts'
 import type { Abortable } from './request-options.ts'
 import { shellWords } from './shell-words.ts'
 import { Snapshots } from './snapshots.ts'
@@ -17,19 +24,29 @@ export type DisposeOptions = {
   /** What the end of `await using` does. Default: `stop`, which keeps the disk. */
   onDispose?: 'stop' | 'delete' | 'keep' | undefined
 }
+/** What a create and a branch ask for beside their body. */
+export type StartOptions = {
+  idempotencyKey?: string | undefined
+  /** Only a host of this runtime takes the Dock. Without it, the host decides. */
+  runtime?: RuntimeName | undefined
+}
 /** Without `workspaceId`, the Dock is made in the first workspace of your first organization. */
 export type CreateOptions = Omit<BodyOf<'createDock'>, 'workspaceId'> & {
   workspaceId?: string | undefined
 } & Abortable &
-  DisposeOptions & { idempotencyKey?: string | undefined }
-export type BranchOptions = BodyOf<'branchDock'> &
-  Abortable &
-  DisposeOptions & { idempotencyKey?: string | undefined }
+  DisposeOptions &
+  StartOptions
+export type BranchOptions = BodyOf<'branchDock'> & Abortable & DisposeOptions & StartOptions
 export type ExecOptions = Omit<BodyOf<'execInDock'>, 'command'> &
   Abortable & { idempotencyKey?: string | undefined }
 
 const keyHeader = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key }
+
+const startHeaders = ({ idempotencyKey, runtime }: StartOptions): Record<string, string> => ({
+  ...keyHeader(idempotencyKey),
+  ...(runtime === undefined ? {} : { 'x-dock-runtime': runtime }),
+})
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
@@ -57,10 +74,10 @@ export class Dock implements AsyncDisposable {
   static async create(options: CreateOptions & ConnectOptions = {}): Promise<Dock> {
     const { client: given, baseUrl, apiKey, fetch, retries, retryAfterSecondsMax, ...create } = options
     const client = clientOf({ client: given, baseUrl, apiKey, fetch, retries, retryAfterSecondsMax })
-    const { onDispose, signal, idempotencyKey, workspaceId, ...body } = create
+    const { onDispose, signal, idempotencyKey, runtime, workspaceId, ...body } = create
     const info = await client.call('createDock', {
       body: { workspaceId: workspaceId ?? (await firstWorkspace(client, signal)), ...body },
-      headers: keyHeader(idempotencyKey),
+      headers: startHeaders({ idempotencyKey, runtime }),
       signal,
     })
     return new Dock(client, info, { onDispose })
@@ -165,8 +182,10 @@ export class Dock implements AsyncDisposable {
   }
 
   /** Copies the Dock while it runs, and returns the copy when it is ready. */
-  async branch({ signal, onDispose, idempotencyKey, ...body }: BranchOptions = {}): Promise<Dock> {
-    const request = { params: { id: this.id }, body, headers: keyHeader(idempotencyKey), signal }
+  async branch(options: BranchOptions = {}): Promise<Dock> {
+    const { signal, onDispose, idempotencyKey, runtime, ...body } = options
+    const headers = startHeaders({ idempotencyKey, runtime })
+    const request = { params: { id: this.id }, body, headers, signal }
     return new Dock(this.client, await this.client.call('branchDock', request), { onDispose })
   }
 

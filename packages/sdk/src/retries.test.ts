@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ConnectionError, createClient, NotFoundError, RateLimitError } from './index.ts'
+import { ConnectionError, createClient, Dock, NotFoundError, RateLimitError } from './index.ts'
 
 type Answer = 'break' | 'hang' | { status: number; code?: string; retryAfter?: string }
 let server: Server
@@ -148,4 +148,17 @@ it('lets no parameter lead to another route', async () => {
   for (const ref of ['.', '..', ''])
     await expect(client().call('readEnvironment', { params: { ref } })).rejects.toBeInstanceOf(TypeError)
   expect(seen).toEqual([])
+})
+
+it('a create and a branch ask for a runtime in a header, and only if they are given one', async () => {
+  const made = await Dock.create({
+    client: client(),
+    workspaceId: id,
+    runtime: 'microvm',
+    idempotencyKey: 'k',
+  })
+  await made.branch({ runtime: 'gvisor' }).catch(() => undefined)
+  await made.branch().catch(() => undefined)
+  expect(seen.map(({ headers }) => headers['x-dock-runtime'])).toEqual(['microvm', 'gvisor', undefined])
+  expect(keys()[0]).toBe('k')
 })

@@ -677,6 +677,7 @@ class HostTest(TypedDict):
 
 class HostVersions(TypedDict):
     isBuilder: bool
+    isEmulated: bool
     memAvailableBytes: int | None
     diskFreeBytes: int | None
     warmDocks: int
@@ -1136,6 +1137,7 @@ class QuarantinedItem(TypedDict):
 
 class ReadLargestDockResult(TypedDict):
     largest: LargestDock | None
+    runtimes: List[RuntimeName]
 
 
 class ReadNotificationPreferencesResult(TypedDict):

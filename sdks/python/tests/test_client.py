@@ -192,3 +192,14 @@ async def test_asks_for_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
         Dock.create()
     with pytest.raises(ValueError, match="not the address"):
         AsyncClient("localhost")
+
+
+def test_asks_for_a_runtime_in_a_header(service: LocalService) -> None:
+    service.respond = lambda request: success({"id": ID, "name": "n"})
+    with Client(service.url, "k") as client:
+        dock = Dock.create(client=client, workspace_id="w", runtime="microvm", idempotency_key="k", on_exit="keep")
+        dock.branch(runtime="gvisor", on_exit="keep")
+        dock.branch(on_exit="keep")
+    sent = [request.headers.get("x-dock-runtime") for request in service.requests]
+    assert sent == ["microvm", "gvisor", None]
+    assert service.requests[0].headers["idempotency-key"] == "k"

@@ -1,6 +1,6 @@
 import { lstat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DockInfo } from '@dock/sdk'
+import type { DockInfo, RuntimeName } from '@dock/sdk'
 import { awaitSetup, setupFailure } from '../docks/await-setup.ts'
 import { nameOf } from '../docks/find-dock.ts'
 import { sizeOf } from '../docks/show-dock.ts'
@@ -10,6 +10,8 @@ import { findWorkspaceId } from '../docks/workspaces.ts'
 import type { Command } from '../program/command.ts'
 import type { Context } from '../program/context.ts'
 import { LocalError } from '../program/failures.ts'
+
+const runtimes: readonly RuntimeName[] = ['gvisor', 'microvm']
 
 const createFlags = [
   ...sizeFlags,
@@ -22,6 +24,12 @@ const createFlags = [
   },
   { name: 'no-environment', about: 'start without an Environment' },
   { name: 'workspace', value: 'WORKSPACE', about: 'make it in this workspace' },
+  {
+    name: 'runtime',
+    value: 'RUNTIME',
+    about: 'only on a host of this runtime; without it the host decides',
+    choices: runtimes,
+  },
   variableFlag,
   { name: 'setup', value: 'FILE', about: 'a script that runs in it once, to its end; -: standard input' },
   { name: 'here', about: 'write .dock, so that commands in this folder mean this Dock' },
@@ -49,7 +57,10 @@ export const create: Command = {
     }
     if (input.has('here')) await requireNoDockFile(context)
     warnOfSshName(context, name)
-    const made = await context.out.wait(`Creating ${name ?? 'a Dock'}`, client.call('createDock', { body }))
+    const runtime = input.text('runtime')
+    const headers = runtime === undefined ? {} : { 'x-dock-runtime': runtime }
+    const creating = client.call('createDock', { body, headers })
+    const made = await context.out.wait(`Creating ${name ?? 'a Dock'}`, creating)
     if (input.has('here')) await writeDockFile(context, made)
     const dock =
       setup === undefined

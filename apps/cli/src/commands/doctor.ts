@@ -45,18 +45,18 @@ const reach = (host: string, port: number): Promise<string> =>
 
 /** Returns which runtime a host has and how old it is, and how fast a machine boots there. */
 const hostChecks = async (client: Client, { id, address, runtime, state }: HostSummary): Promise<Check[]> => {
-  const { runtimeRelease } = await client.call('readHostVersions', { params: { id } })
+  const { runtimeRelease, isEmulated } = await client.call('readHostVersions', { params: { id } })
   const release = runtimeOf(runtime, runtimeRelease)
   const place = address || id
+  const remarks = [
+    ...(runtimeRelease?.isOld ? ['it lacks the fixes made since (docs/operate/upgrade-runsc.md)'] : []),
+    ...(isEmulated ? ['its microVMs are emulated, which is for tests only (docs/operate/microvm.md)'] : []),
+  ]
   return [
     {
       name: `runtime of ${place}`,
-      ...(runtimeRelease?.isOld
-        ? {
-            state: 'remark',
-            detail: `${release}: it lacks the fixes made since (docs/operate/upgrade-runsc.md)`,
-          }
-        : { state: 'good', detail: release }),
+      state: remarks.length > 0 ? 'remark' : 'good',
+      detail: [release, ...remarks].join(': '),
     },
     await tried(
       `host ${place}`,

@@ -29,17 +29,18 @@ const show: Command = {
   async run(context, input) {
     const client = await context.client()
     const { id } = pick('host', await client.call('listHosts'), input.arg('HOST'), ({ address }) => [address])
-    const [host, { runtimeRelease }] = await Promise.all([
+    const [host, { runtimeRelease, isEmulated }] = await Promise.all([
       client.call('readHost', { params: { id } }),
       client.call('readHostVersions', { params: { id } }),
     ])
-    context.out.result({ ...host, runtimeRelease }, () => {
+    context.out.result({ ...host, runtimeRelease, isEmulated }, () => {
       context.out.fields([
         ['id', host.id],
         ['state', host.state],
         ['address', host.address],
         ['kernel', host.kernelRelease],
         ['runtime', runtimeOf(host.runtime, runtimeRelease)],
+        ...(isEmulated ? [['warning', 'microVMs are emulated: for tests only'] as [string, string]] : []),
       ])
       context.out.table(
         ['DOCK', 'STATE', 'WORKSPACE', 'ORGANIZATION', 'ID'],

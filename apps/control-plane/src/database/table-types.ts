@@ -344,6 +344,7 @@ export type Database = {
     is_builder: Generated<boolean>
     sandbox_headroom_mib: Generated<number>
     runtime_release: ColumnType<unknown, string | null, string | null>
+    is_emulated: Generated<boolean>
   }
   idempotency_keys: {
     organization_id: string
@@ -914,7 +915,7 @@ export const tableColumns = {
   github_triggers: ['repository_id', 'key', 'provider_installation_id', 'at', 'outcome'],
   github_webhooks: ['id', 'delivery_id', 'event', 'body', 'received_at', 'attempts', 'next_attempt_at', 'processed_at', 'outcome', 'is_leased'],
   host_orders: ['host_id', 'kind', 'thing_id', 'generation', 'created_at'],
-  hosts: ['id', 'address', 'credential_hash', 'runtime', 'cpu_family', 'kernel', 'kernel_release', 'boot_id', 'vcpu_total', 'mem_total_bytes', 'disk_total_bytes', 'max_docks', 'images', 'state', 'mem_available_bytes', 'disk_free_bytes', 'running_docks', 'reserved_cpus', 'reserved_memory_mib', 'reserved_disk_gib', 'reserved_slots', 'orphans', 'last_heartbeat_at', 'created_at', 'held_hash', 'image_versions', 'checked_epoch', 'lost_at', 'declared_lost_at', 'is_builder', 'sandbox_headroom_mib', 'runtime_release'],
+  hosts: ['id', 'address', 'credential_hash', 'runtime', 'cpu_family', 'kernel', 'kernel_release', 'boot_id', 'vcpu_total', 'mem_total_bytes', 'disk_total_bytes', 'max_docks', 'images', 'state', 'mem_available_bytes', 'disk_free_bytes', 'running_docks', 'reserved_cpus', 'reserved_memory_mib', 'reserved_disk_gib', 'reserved_slots', 'orphans', 'last_heartbeat_at', 'created_at', 'held_hash', 'image_versions', 'checked_epoch', 'lost_at', 'declared_lost_at', 'is_builder', 'sandbox_headroom_mib', 'runtime_release', 'is_emulated'],
   idempotency_keys: ['organization_id', 'key', 'fingerprint', 'dock_id', 'operation_id', 'created_at'],
   image_versions: ['id', 'name', 'built_as', 'digest', 'created_at'],
   instance_epoch: ['one', 'epoch', 'begun_at', 'objects_checked', 'copies_checked'],

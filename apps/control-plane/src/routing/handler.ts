@@ -2,7 +2,15 @@
  * The interface between the server and the handlers of routes: types only, so that modules need not import the server.
  * Independent of the HTTP library.
  */
-import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes, ServiceError } from '@dock/contract'
+import type {
+  RouteBody,
+  RouteParams,
+  RouteQuery,
+  RouteResponse,
+  RuntimeName,
+  routes,
+  ServiceError,
+} from '@dock/contract'
 import type * as z from 'zod'
 import type { Caller } from '../modules/accounts/caller.ts'
 import type { Member } from '../modules/accounts/member.ts'
@@ -47,6 +55,8 @@ export type RouteRequest<K extends RouteName> = {
   refusedBody: ServiceError | undefined
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
+  /** Header `x-dock-runtime`; undefined if the host decides. */
+  runtime: RuntimeName | undefined
   /** Aborted when the caller disconnects, if the header `x-dock-cancel-on-disconnect` is `true`. */
   cancelled: AbortSignal | undefined
   /** Header `x-confirm-delete`: an id, converted to lower case. */

@@ -8,7 +8,13 @@ import { type StreamedData, streamedListSuccess, streamedSuccess, success } from
 import { anonymousBodyBytesMax, callerBodyBytesMax, readJsonBody } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
 import { liftRequestTime } from './request-time.ts'
-import { validateBody, validateIdempotencyKey, validateParams, validateQuery } from './validate.ts'
+import {
+  validateBody,
+  validateIdempotencyKey,
+  validateParams,
+  validateQuery,
+  validateRuntime,
+} from './validate.ts'
 
 /** A handler without its types. The request was validated against the contract that the handler is typed by. */
 export type BoundHandler = (request: object) => Promise<unknown>
@@ -101,6 +107,7 @@ export async function handleRoute(
   const params = validateParams(route, rawParams)
   const query = validateQuery(route, new URL(request.url).search)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
+  const runtime = validateRuntime(route, request.headers)
   const bytesMax = known ? callerBodyBytesMax : anonymousBodyBytesMax
   let body: unknown
   let refusedBody: ServiceError | undefined
@@ -120,6 +127,7 @@ export async function handleRoute(
     body: isRaw ? readRawBody(context) : body,
     refusedBody,
     idempotencyKey,
+    runtime,
     cancelled: wantsCancel(request.headers) ? request.signal : undefined,
     range: rangeOf(request.headers),
     lastEventId: request.headers.get('last-event-id') ?? undefined,

@@ -1,5 +1,5 @@
 /** Validates parameters, query, headers and body against the contract. Error messages name the field. */
-import { limits, nameOfBytes, type Route, ServiceError } from '@dock/contract'
+import { limits, nameOfBytes, type Route, type RuntimeName, runtimeName, ServiceError } from '@dock/contract'
 import type * as z from 'zod'
 import { containsNul } from './read-body.ts'
 
@@ -90,4 +90,15 @@ export function validateIdempotencyKey(route: Route, headers: Headers): string |
     })
   }
   return key
+}
+
+/** Returns the runtime that the caller asks for, if the route accepts one and the caller sent it. */
+export function validateRuntime(route: Route, headers: Headers): RuntimeName | undefined {
+  const value = route.headers?.includes('x-dock-runtime') ? headers.get('x-dock-runtime') : null
+  if (value === null) return undefined
+  const result = runtimeName.safeParse(value)
+  if (result.success) return result.data
+  throw new ServiceError('validation_error', {
+    message: `x-dock-runtime: must be ${runtimeName.options.join(' or ')}, sent once`,
+  })
 }

@@ -30,11 +30,14 @@ export const imagesQuery = queryOptions({
   queryFn: ({ signal }) => api.call('listImages', { signal }),
 })
 
-/** The most of each size that the hosts which are online can take; null if none is. */
-export const largestDockQuery = queryOptions({
+const hostsOffer = {
   queryKey: ['largest-dock'],
-  queryFn: async ({ signal }) => (await api.call('readLargestDock', { signal })).largest,
-})
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.call('readLargestDock', { signal }),
+}
+/** The most of each size that the hosts which are online can take; null if none is. */
+export const largestDockQuery = queryOptions({ ...hostsOffer, select: ({ largest }) => largest })
+/** The runtimes of the hosts which are online. */
+export const runtimesQuery = queryOptions({ ...hostsOffer, select: ({ runtimes }) => runtimes })
 
 export function timelineQuery(id: string) {
   return queryOptions({

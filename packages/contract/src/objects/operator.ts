@@ -45,6 +45,8 @@ export type RuntimeRelease = z.output<typeof runtimeRelease>
 /** What a host has beside its Docks. */
 export const hostVersions = z.strictObject({
   isBuilder: z.boolean(),
+  /** True if its Docks run in microVMs whose processor is emulated, which only tests should. */
+  isEmulated: z.boolean(),
   memAvailableBytes: count.nullable(),
   diskFreeBytes: count.nullable(),
   /** Docks of the warm pool that are ready now. */

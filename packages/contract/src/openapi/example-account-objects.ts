@@ -242,6 +242,7 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   },
   HostVersions: {
     isBuilder: true,
+    isEmulated: false,
     memAvailableBytes: 34_359_738_368,
     diskFreeBytes: 429_496_729_600,
     warmDocks: 2,

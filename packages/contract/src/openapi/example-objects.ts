@@ -172,7 +172,7 @@ export const exampleObjects: Readonly<Record<string, object>> = {
   DockStop: dockStop,
   DockStopActor: dockStopActor,
   LargestDock: largestDock,
-  ReadLargestDockResult: { largest: largestDock },
+  ReadLargestDockResult: { largest: largestDock, runtimes: ['gvisor'] },
   DockTimeline: { entries: [timelineEntry], nextCursor: null },
   Environment: {
     id: ids.environment,

@@ -1,5 +1,6 @@
 /** The parameters, request body and credentials of each operation. */
 import type * as z from 'zod'
+import { runtimeName } from '../fields.ts'
 import type { Route } from '../route.ts'
 import type { Json, JsonSchemas } from './json-schemas.ts'
 
@@ -96,6 +97,8 @@ const headerDescriptions = {
   'x-confirm-delete': 'The id in the path, once more, to confirm that it should be deleted.',
   'x-dock-cancel-on-disconnect':
     'With `true`, the command is ended with everything it started as soon as the caller disconnects.',
+  'x-dock-runtime':
+    'Only a host of this runtime takes the Dock. Without it, the host decides. A disk boots only under the runtime under which it was made.',
 } as const
 
 const headerParameters = (route: Route, idempotencyKey: Json): Json[] =>
@@ -108,8 +111,9 @@ const headerParameters = (route: Route, idempotencyKey: Json): Json[] =>
       'idempotency-key': idempotencyKey,
       'x-confirm-delete': { type: 'string' },
       'x-dock-cancel-on-disconnect': { type: 'string', enum: ['true', 'false'] },
+      'x-dock-runtime': { type: 'string', enum: runtimeName.options },
     }[name],
-    ...(name === 'x-dock-cancel-on-disconnect' ? { 'x-dock-extension': true } : {}),
+    ...(name.startsWith('x-dock-') ? { 'x-dock-extension': true } : {}),
   }))
 
 /** Returns the parameters of a route in its path, query and headers. */

@@ -115,12 +115,13 @@ export const dashboardExtensionRoutes = {
   readLargestDock: route({
     method: 'GET',
     path: '/api/dashboard/largest-dock',
-    summary: 'Read the most of each size that a Dock can have on the hosts that are online',
-    description: '`null` if no host is online.',
+    summary:
+      'Read the most of each size that a Dock can have on the hosts that are online, and their runtimes',
+    description: '`largest` is `null` if no host is online.',
     extension: true,
     tag: 'Dashboard',
     access: { credentials: 'session', scope: 'person' },
-    response: z.strictObject({ largest: largestDock.nullable() }),
+    response: z.strictObject({ largest: largestDock.nullable(), runtimes: z.array(field.runtimeName) }),
     errors: [],
   }),
   readDockTimeline: route({

@@ -61,7 +61,7 @@ export const dockRoutes = {
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dockHome: 'body.workspaceId' }, role: 'member' },
     status: 201,
-    headers: ['idempotency-key'],
+    headers: ['idempotency-key', 'x-dock-runtime'],
     body: z.strictObject({
       workspaceId: field.uuid,
       name: field.dockName.optional(),
@@ -214,7 +214,7 @@ export const dockRoutes = {
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 201,
-    headers: ['idempotency-key'],
+    headers: ['idempotency-key', 'x-dock-runtime'],
     params: dockParams,
     body: z.strictObject({
       name: field.dockName.optional(),

@@ -25,6 +25,10 @@ export function addDockTools(server: McpServer, client: Client): void {
         diskGiB: z.int().min(1).max(2048).optional(),
         environment: name.optional().describe('Name or id of an Environment with variables and repositories'),
         ttlSeconds: z.int().min(60).max(2_592_000).optional().describe('Stops the Dock after this time'),
+        runtime: z
+          .enum(['gvisor', 'microvm'])
+          .optional()
+          .describe('Leave it out, unless programs need a kernel of their own: microvm'),
         workspaceId: z.uuid().optional().describe('Default: the first workspace'),
       }),
     },

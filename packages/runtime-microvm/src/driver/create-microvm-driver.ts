@@ -127,7 +127,8 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       const { release, choice, vmm } = await machines()
       for (const name of await vmm.list()) if (!parseMachineName(name)) await vmm.remove(name)
       const detail = { kernel: release.kernelVersion, accelerator: choice.accelerator }
-      return { driver: driverName, version: release.qemuVersion, detail }
+      const found = { driver: driverName, version: release.qemuVersion, detail }
+      return choice.accelerator === 'tcg' ? { ...found, isEmulated: true } : found
     },
     readRelease: async () => ({ version: (await machines()).release.qemuVersion }),
     start: async (spec) => {

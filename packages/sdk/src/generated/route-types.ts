@@ -481,6 +481,7 @@ export type HostTest = {
 
 export type HostVersions = {
   isBuilder: boolean
+  isEmulated: boolean
   memAvailableBytes: number | null
   diskFreeBytes: number | null
   warmDocks: number
@@ -3515,7 +3516,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: DockSearchPage
   }
-  /** Read the most of each size that a Dock can have on the hosts that are online. */
+  /** Read the most of each size that a Dock can have on the hosts that are online, and their runtimes. */
   readLargestDock: {
     request: {
       params?: never
@@ -3524,6 +3525,7 @@ export type RouteTypes = {
     } & RequestOptions
     response: {
       largest: LargestDock | null
+      runtimes: RuntimeName[]
     }
   }
   /** Read what changed a Dock, by whom and why, newest first. */

@@ -68,6 +68,7 @@ class AsyncDock:
         env: Mapping[str, str] | None = None,
         setup_script: str | None = None,
         on_exit: OnExit = "stop",
+        runtime: models.RuntimeName | None = None,
         idempotency_key: str | None = None,
         client: AsyncClient | None = None,
     ) -> D:
@@ -83,7 +84,7 @@ class AsyncDock:
             sizes = {"cpus": cpus, "memoryMiB": memory_mib, "diskGiB": disk_gib}
             start = {"environment": environment, "env": env, "setupScript": setup_script}
             body.update(_given({**options, **sizes, **start}))  # type: ignore[typeddict-item]
-            info = await used.create_dock(body, idempotency_key=idempotency_key)
+            info = await used.create_dock(body, idempotency_key=idempotency_key, x_dock_runtime=runtime)
         except BaseException:
             if client is None:
                 await used.aclose()
@@ -216,13 +217,19 @@ class AsyncDock:
         no_env: bool | None = None,
         env: Mapping[str, str] | None = None,
         on_exit: OnExit = "stop",
+        runtime: models.RuntimeName | None = None,
         idempotency_key: str | None = None,
     ) -> D:
         """Copy the Dock while it runs, and return the copy when it is ready."""
         sizes = {"cpus": cpus, "memoryMiB": memory_mib, "diskGiB": disk_gib}
         start = {"environment": environment, "noEnv": no_env, "env": env}
         body = _given({"name": name, "ttlSeconds": ttl_seconds, **sizes, **start})
-        info = await self.client.branch_dock(self.id, body, idempotency_key=idempotency_key)  # type: ignore[arg-type]
+        info = await self.client.branch_dock(
+            self.id,
+            body,  # type: ignore[arg-type]
+            idempotency_key=idempotency_key,
+            x_dock_runtime=runtime,
+        )
         return type(self)(self.client, info, on_exit=on_exit, owns_client=self._uses_client)
 
     async def stop(self, *, force: bool = False) -> None:

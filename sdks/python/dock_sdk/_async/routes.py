@@ -15,9 +15,9 @@ from .client import AsyncClientCore, AsyncRawBody, AsyncRawResponse
 class AsyncClient(AsyncClientCore):
     """Calls any route of the service."""
 
-    async def create_dock(self, body: models.CreateDockBody, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:
+    async def create_dock(self, body: models.CreateDockBody, *, idempotency_key: str | None = None, x_dock_runtime: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:
         """Create a Dock; the response is sent once it is ready."""
-        result: models.Dock = await self._call(Call("POST", "/v1/docks", body=body, headers={"idempotency-key": idempotency_key, **(headers or {})}, takes_key=True, timeout=timeout))
+        result: models.Dock = await self._call(Call("POST", "/v1/docks", body=body, headers={"idempotency-key": idempotency_key, "x-dock-runtime": x_dock_runtime, **(headers or {})}, takes_key=True, timeout=timeout))
         return result
 
     async def list_docks(self, *, filter: str | None = None, all: bool | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> List[models.Dock]:
@@ -50,9 +50,9 @@ class AsyncClient(AsyncClientCore):
         result: models.DockStateAnswer = await self._call(Call("POST", "/v1/docks/{id}/resume", params={"id": id}, body={} if body is None else body, headers={**(headers or {})}, timeout=timeout))
         return result
 
-    async def branch_dock(self, id: str, body: models.BranchDockBody | None = None, *, idempotency_key: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:
+    async def branch_dock(self, id: str, body: models.BranchDockBody | None = None, *, idempotency_key: str | None = None, x_dock_runtime: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.Dock:
         """Copy a Dock: capture it and start a new one from that Snapshot."""
-        result: models.Dock = await self._call(Call("POST", "/v1/docks/{id}/branch", params={"id": id}, body={} if body is None else body, headers={"idempotency-key": idempotency_key, **(headers or {})}, takes_key=True, timeout=timeout))
+        result: models.Dock = await self._call(Call("POST", "/v1/docks/{id}/branch", params={"id": id}, body={} if body is None else body, headers={"idempotency-key": idempotency_key, "x-dock-runtime": x_dock_runtime, **(headers or {})}, takes_key=True, timeout=timeout))
         return result
 
     async def exec_in_dock(self, id: str, body: models.ExecInDockBody, *, idempotency_key: str | None = None, x_dock_cancel_on_disconnect: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.ExecResult:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import List
 
+from .. import models
 from .dock import AsyncDock, OnExit
 from .routes import AsyncClient
 from .saved import AsyncEnvironments, AsyncSnapshots, AsyncTemplates
@@ -43,6 +44,7 @@ class AsyncDockService:
         env: Mapping[str, str] | None = None,
         setup_script: str | None = None,
         on_exit: OnExit = "stop",
+        runtime: models.RuntimeName | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncDock:
         """Create a Dock and return it when it is ready; see `Dock.create`."""
@@ -60,6 +62,7 @@ class AsyncDockService:
             env=env,
             setup_script=setup_script,
             on_exit=on_exit,
+            runtime=runtime,
             idempotency_key=idempotency_key,
             client=self.client,
         )

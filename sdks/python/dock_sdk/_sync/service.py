@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import List
 
+from .. import models
 from .dock import Dock, OnExit
 from .routes import Client
 from .saved import Environments, Snapshots, Templates
@@ -44,6 +45,7 @@ class DockService:
         env: Mapping[str, str] | None = None,
         setup_script: str | None = None,
         on_exit: OnExit = "stop",
+        runtime: models.RuntimeName | None = None,
         idempotency_key: str | None = None,
     ) -> Dock:
         """Create a Dock and return it when it is ready; see `Dock.create`."""
@@ -61,6 +63,7 @@ class DockService:
             env=env,
             setup_script=setup_script,
             on_exit=on_exit,
+            runtime=runtime,
             idempotency_key=idempotency_key,
             client=self.client,
         )

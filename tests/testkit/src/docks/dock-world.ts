@@ -1,10 +1,9 @@
 /** A control plane for tests: a real database, a fake host, a clock that the test advances, and one organization. */
 import { join } from 'node:path'
-import type { RouteBody, routes } from '@dock/contract'
 import type { Db } from '@dock/control-plane/src/database/database.ts'
 import { createDockModules, type DockModules } from '@dock/control-plane/src/dock-modules.ts'
 import { createVisitor, type Visitor } from '@dock/control-plane/src/modules/accounts/index.ts'
-import { createDock } from '@dock/control-plane/src/modules/docks/boot/create-dock.ts'
+import { type CreateDockBody, createDock } from '@dock/control-plane/src/modules/docks/boot/create-dock.ts'
 import { generousLimits, type Limits } from '@dock/control-plane/src/modules/limits/index.ts'
 import { defaultCopySettings } from '@dock/control-plane/src/modules/storage/index.ts'
 import { openObjectStore } from '@dock/control-plane/src/object-store/index.ts'
@@ -39,11 +38,8 @@ export type TestWorld = {
   stranger: Visitor
   organizationId: string
   workspaceId: string
-  body(over?: Partial<RouteBody<(typeof routes)['createDock']>>): RouteBody<(typeof routes)['createDock']>
-  create(
-    over?: Partial<RouteBody<(typeof routes)['createDock']>>,
-    key?: string,
-  ): ReturnType<typeof createDock>
+  body(over?: Partial<CreateDockBody>): CreateDockBody
+  create(over?: Partial<CreateDockBody>, key?: string): ReturnType<typeof createDock>
   /** Creates a second control plane process on the same database and host. */
   another(): DockModules
   /** Sends the host's inventory, and waits until it is processed. */

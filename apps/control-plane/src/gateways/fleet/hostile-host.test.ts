@@ -108,7 +108,7 @@ it('cannot report a warm pool of 100,000, nor one larger than allowed', async ()
   // The warm pool is updated a moment after the host's state.
   let taken = 0
   const takeAll = () => {
-    while (warmPools.take(kind, [host.hostId])) taken += 1
+    while (warmPools.take(kind, [host.hostId], null)) taken += 1
     expect(taken).toBe(200)
   }
   await vi.waitFor(takeAll, 60_000)

@@ -20,15 +20,16 @@ import { updateDock } from './view/update-dock.ts'
 
 export function dockRoutes(context: DockContext): Handlers {
   return {
-    createDock: ({ caller, body, idempotencyKey }) => createDock(context, caller, body, idempotencyKey),
+    createDock: ({ caller, body, runtime, idempotencyKey }) =>
+      createDock(context, caller, { ...body, runtime }, idempotencyKey),
     listDocks: async ({ caller, query }) => listDocks(context, caller, query),
     readDock: ({ caller, params }) => readDock(context, caller, params.id),
     updateDock: ({ caller, params, body }) => updateDock(context, caller, params.id, body),
     deleteDock: ({ caller, params, confirmDelete }) => deleteDock(context, caller, params.id, confirmDelete),
     stopDock: ({ caller, params, body }) => stopDock(context, caller, params.id, body),
     resumeDock: ({ caller, params, body }) => resumeDock(context, caller, params.id, body),
-    branchDock: ({ caller, params, body, idempotencyKey }) =>
-      branchDock(context, caller, params.id, body, idempotencyKey),
+    branchDock: ({ caller, params, body, runtime, idempotencyKey }) =>
+      branchDock(context, caller, params.id, { ...body, runtime }, idempotencyKey),
     execInDock: ({ caller, params, body, refusedBody, idempotencyKey, cancelled }) =>
       execInDock(context, caller, params.id, refusedBody ?? body, { key: idempotencyKey, cancelled }),
     readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),

@@ -152,7 +152,10 @@ export async function saveHeartbeat(
   return result.numAffectedRows === 1n
 }
 
-/** Saves the facts of an inventory and marks the host online. `rebooted`: the machine rebooted since the last one. */
+/**
+ * Saves the facts of an inventory and marks the host online. `rebooted`: the machine rebooted since the last one.
+ * `isNewlyEmulated`: it has not said before that it emulates the processor.
+ */
 export async function saveInventory(
   db: Db,
   input: {
@@ -162,21 +165,22 @@ export async function saveInventory(
     running: number
     now: Date
   },
-): Promise<{ rebooted: boolean }> {
+): Promise<{ rebooted: boolean; isNewlyEmulated: boolean }> {
   const { facts, pressure } = input
-  const result = await sql<{ rebooted: boolean }>`
+  const result = await sql<{ rebooted: boolean; isNewlyEmulated: boolean }>`
     update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
       kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
       max_docks = ${facts.maxDocks}, sandbox_headroom_mib = ${headroomOf(facts)},
-      runtime_release = ${releaseOf(facts)}, images = ${facts.images},
+      runtime_release = ${releaseOf(facts)}, is_emulated = ${facts.isEmulated ?? false}, images = ${facts.images},
       image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', lost_at = null,
       declared_lost_at = null, running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},
       last_heartbeat_at = ${input.now}
-    from (select id, boot_id from hosts where id = ${input.id} for update) old
-    where h.id = old.id returning old.boot_id <> ${facts.bootId} as rebooted`.execute(db)
-  return { rebooted: result.rows[0]?.rebooted ?? false }
+    from (select id, boot_id, is_emulated from hosts where id = ${input.id} for update) old
+    where h.id = old.id returning old.boot_id <> ${facts.bootId} as rebooted,
+      h.is_emulated and not old.is_emulated as "isNewlyEmulated"`.execute(db)
+  return result.rows[0] ?? { rebooted: false, isNewlyEmulated: false }
 }
 
 /** Tells open pages that the warm pool of a host has changed. It is kept in memory, so no trigger sees it. */

@@ -24,14 +24,16 @@ export async function readHostVersions(
   context: { db: Db; warmPools: Pick<WarmPools, 'count'>; clock: { now(): Date } },
   id: string,
 ): Promise<HostVersions> {
-  const found = await sql<Row>`select is_builder as "isBuilder", mem_available_bytes as "memAvailableBytes",
+  const found = await sql<Row>`select is_builder as "isBuilder", is_emulated as "isEmulated",
+      mem_available_bytes as "memAvailableBytes",
       disk_free_bytes as "diskFreeBytes", images, runtime_release as release
     from hosts where id = ${id}`.execute(context.db)
   const row = found.rows[0]
   if (!row) throw new ServiceError('host_not_found')
-  const { isBuilder, memAvailableBytes, diskFreeBytes, images } = row
+  const { release: _, ...versions } = row
   return {
-    ...{ isBuilder, memAvailableBytes, diskFreeBytes, images, warmDocks: context.warmPools.count(id) },
+    ...versions,
+    warmDocks: context.warmPools.count(id),
     runtimeRelease: releaseView(row, context.clock.now()),
   }
 }

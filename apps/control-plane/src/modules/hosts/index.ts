@@ -33,6 +33,7 @@ export {
   writeByteRange,
 } from '@dock/host-protocol'
 export { deleteQuarantined } from './delete-quarantined.ts'
+export { bootsDisk, runtimesFor } from './disk-runtimes.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { nextGeneration } from './generations.ts'

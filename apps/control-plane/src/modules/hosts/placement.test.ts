@@ -1,3 +1,4 @@
+import type { RuntimeName } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { type RawBuilder, sql } from 'kysely'
@@ -29,21 +30,22 @@ const host = async (over: RawBuilder<unknown> = sql`state = 'online'`): Promise<
   return id
 }
 
-/** Returns the id of the chosen host, or the error code if there is none. */
-const place = async (
+/** Returns the id of the chosen host, or throws why there is none. */
+const placeOrThrow = async (
   over: Partial<PlacementRequest> = {},
   limits: PlacementPolicy = policy,
 ): Promise<string> => {
   const ids = (await sql<{ id: string }>`select id from hosts`.execute(database.db)).rows.map(({ id }) => id)
-  const request = { ...small, image: 'debian-13', only: null, linked: ids, ...over }
+  const request = { ...small, image: 'debian-13', only: null, runtimes: null, linked: ids, ...over }
   const found = await sql<{ id: string }>`${hostCandidate(request, limits, sql<boolean>`true`)}`.execute(
     database.db,
   )
   if (found.rows[0]) return found.rows[0].id
-  return throwNoPlacement(database.db, request, ['debian-13', 'ubuntu-24.04']).catch(
-    (error: { code: string }) => error.code,
-  )
+  return throwNoPlacement(database.db, request, ['debian-13', 'ubuntu-24.04'])
 }
+/** Returns the id of the chosen host, or the error code if there is none. */
+const place = (...given: Parameters<typeof placeOrThrow>): Promise<string> =>
+  placeOrThrow(...given).catch((error: { code: string }) => error.code)
 
 describe('a place for a Dock', () => {
   it('is on the host that is least full for its size', async () => {
@@ -178,9 +180,43 @@ describe('the error if there is no host', () => {
 
   it('is base_image_unavailable if no host has the disk’s runtime, unless the required host is away', async () => {
     const id = await host()
-    expect(await place({ image: null, runtime: 'gvisor' })).toBe(id)
-    expect(await place({ image: null, runtime: 'microvm' })).toBe('base_image_unavailable')
-    expect(await place({ image: null, runtime: 'microvm', only: newUuid() })).toBe('no_host_capacity')
+    const disk = (runtime: RuntimeName) => ({ image: null, runtimes: [runtime] })
+    expect(await place(disk('gvisor'))).toBe(id)
+    await expect(placeOrThrow(disk('microvm'))).rejects.toMatchObject({
+      code: 'base_image_unavailable',
+      message:
+        'No host of runtime microvm is online, only of gvisor. The disk was made under microvm and boots only there. Retry later.',
+    })
+    expect(await place({ ...disk('microvm'), only: newUuid() })).toBe('no_host_capacity')
+  })
+
+  it('names the runtime that the caller asked for', async () => {
+    const id = await host()
+    const asked = { runtimes: ['microvm' as const] }
+    const why = (over: Partial<PlacementRequest>) => placeOrThrow({ ...asked, ...over })
+    await expect(why({})).rejects.toMatchObject({
+      code: 'no_host_capacity',
+      message:
+        'No host of runtime microvm is online, only of gvisor. Omit x-dock-runtime, so that the host decides, or retry later.',
+    })
+    expect(await place({ ...asked, image: 'nothing' })).toBe('image_unknown')
+    const other = await host(sql`runtime = 'microvm', vcpu_total = 2, max_docks = 1, images = '{special}'`)
+    expect(await place({ ...asked, image: 'special' })).toBe(other)
+    expect(await place({ runtimes: ['gvisor'] })).toBe(id)
+    await expect(why({})).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: expect.stringContaining('No online host of runtime microvm has the image debian-13.'),
+    })
+    const special = { image: 'special' }
+    await expect(why({ ...special, cpus: 4 })).rejects.toMatchObject({
+      code: 'validation_error',
+      message: expect.stringContaining('any online host of runtime microvm'),
+    })
+    await sql`update hosts set reserved_slots = 1 where id = ${other}`.execute(database.db)
+    await expect(why(special)).rejects.toMatchObject({
+      code: 'capacity_exhausted',
+      message: expect.stringContaining('No host of runtime microvm has room'),
+    })
   })
 
   it('distinguishes a size above every online host from one that has no room now', async () => {

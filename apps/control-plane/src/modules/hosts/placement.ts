@@ -1,5 +1,5 @@
 /** Placement of Docks: SQL fragments that choose a host and reserve its room, and the error if no host has room. */
-import { limits, ServiceError } from '@dock/contract'
+import { limits, type RuntimeName, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
@@ -15,8 +15,8 @@ export type PlacementRequest = {
   only: string | null
   /** The host with the capture. It is chosen unless it is much fuller than others. */
   prefer?: string | null
-  /** The runtime under which the disk was made. Any runtime if absent. */
-  runtime?: string | null
+  /** The runtimes that a host may have; see {@link runtimesFor}. Null allows every runtime. */
+  runtimes: readonly RuntimeName[] | null
   /** Ids of connected hosts. */
   linked: readonly string[]
   /** Hosts on which starts failed recently. They are chosen only if no other host has room. */
@@ -44,7 +44,7 @@ const fitsSize = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
 const linked = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
   h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
 const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(${linked(r)}
-  and (${r.runtime ?? null}::text is null or h.runtime = ${r.runtime ?? null}::text))`
+  and (${r.runtimes}::text[] is null or h.runtime = any(${r.runtimes}::text[])))`
 /** A host deletes an image that the operator removed within a minute, or when it returns. No Dock starts from it until then. */
 const isRemoved = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`exists (
   select 1 from removed_images r where r.digest = h.image_versions ->> ${r.image}::text
@@ -108,32 +108,43 @@ export async function throwNoPlacement(
   catalog: readonly string[],
 ): Promise<never> {
   const result = await sql<{
-    linked: number
+    linked: RuntimeName[]
     online: number
     serving: number
     fitting: number
     known: boolean
   }>`
-    select (count(*) filter (where ${linked(r)}))::int as linked,
+    select coalesce(array_agg(distinct h.runtime) filter (where ${linked(r)}), '{}') as linked,
       (count(*) filter (where ${online(r)}))::int as online,
       (count(*) filter (where ${online(r)} and ${serves(r)}))::int as serving,
       (count(*) filter (where ${online(r)} and ${fitsSize(r)}))::int as fitting,
       coalesce(bool_or(${serves(r)}), false) as known
     from hosts h`.execute(db)
   const { serving, fitting, known, ...hosts } = result.rows[0]!
+  const wanted = r.runtimes?.join(' or ')
+  const ofRuntime = wanted === undefined ? '' : ` of runtime ${wanted}`
   // Waiting for a host does not help if there is no such image.
   if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
-  if (hosts.linked === 0) throw new ServiceError('no_host_capacity')
-  // A disk boots only under the runtime under which it was made, because that determines the kernel.
-  if (hosts.online === 0) throw new ServiceError('base_image_unavailable')
+  if (hosts.linked.length === 0) throw new ServiceError('no_host_capacity')
+  if (hosts.online === 0) {
+    const others = `No host${ofRuntime} is online, only of ${hosts.linked.join(' and ')}.`
+    if (r.image === null)
+      throw new ServiceError('base_image_unavailable', {
+        message: `${others} The disk was made under ${wanted} and boots only there. Retry later.`,
+      })
+    throw new ServiceError('no_host_capacity', {
+      message: `${others} Omit x-dock-runtime, so that the host decides, or retry later.`,
+    })
+  }
   if (serving === 0)
     throw new ServiceError('image_unavailable', {
-      message: `No online host has the image ${r.image}. Choose one from GET /v1/images. The operator builds this one with: script/image ${r.image}`,
+      message: `No online host${ofRuntime} has the image ${r.image}. Choose one from GET /v1/images. The operator builds this one with: script/image ${r.image}`,
     })
   if (fitting === 0)
     throw new ServiceError('validation_error', {
-      message:
-        'cpus, memoryMiB or diskGiB is larger than any online host allows. A new disk may take half of a pool.',
+      message: `cpus, memoryMiB or diskGiB is larger than any online host${ofRuntime} allows. A new disk may take half of a pool.`,
     })
-  throw new ServiceError('capacity_exhausted')
+  throw new ServiceError('capacity_exhausted', {
+    message: `No host${ofRuntime} has room for this size now. Choose a smaller size or retry later.`,
+  })
 }

@@ -163,6 +163,7 @@ describe('a host', () => {
     const { data } = await call('GET', `/v1/hosts/${online.id}/versions`)
     expect(routes.readHostVersions.response.parse(data)).toEqual({
       isBuilder: expect.any(Boolean),
+      isEmulated: false,
       memAvailableBytes: 2 ** 40,
       diskFreeBytes: 2 ** 50,
       warmDocks: 0,

@@ -191,15 +191,25 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     await lostTime.compareHost(hostId, { remembered: event.remembered, captures })
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Mark the host online first, so that a Dock that becomes unreachable meanwhile is found and marked reachable below.
-    const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
+    const saved = await saveInventory(db, { id: hostId, facts, pressure, running, now })
+    if (saved.isNewlyEmulated)
+      logger.warn({ hostId }, 'microVMs are EMULATED on this host: Docks on it are many times slower')
     const warmBefore = warmPools.count(hostId)
-    warmPools.report(hostId, await listUnused(db, event.pool))
+    warmPools.report(hostId, facts.runtime, await listUnused(db, event.pool))
     if (warmPools.count(hostId) !== warmBefore) await noteWarmPool(db, hostId)
     const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
     const expected = await listExpectedDocks(db, hostId, reported)
     const ordered = await listOrderedDocks(db, hostId, reported)
     const judge = (docks: typeof expected) =>
-      judgeInventory({ hostId, runtimes, expected: docks, ordered, unidentified, rebooted, now })
+      judgeInventory({
+        hostId,
+        runtimes,
+        expected: docks,
+        ordered,
+        unidentified,
+        rebooted: saved.rebooted,
+        now,
+      })
     let findings = judge(expected)
     const ahead = findings.filter((finding) => finding.kind === 'ahead')
     if (ahead.length > 0) {

@@ -81,7 +81,7 @@ export async function createTemplate(
     snapshotId,
     image: dock.image,
     diskGiB: kept?.diskGiB ?? dock.diskGiB,
-    runtime: dock.runtime,
+    runtime: kept?.runtime ?? dock.runtime,
     connectors: await gates.hasConnectors(dock.id),
     createdBy: caller.userId,
     now,

@@ -55,6 +55,15 @@ export function HostPage() {
           </div>
         </Notice>
       )}
+      {host.isEmulated && (
+        <Notice tone="bad">
+          <p className="m-0 font-medium">MicroVMs are emulated on this host.</p>
+          <p className="m-0">
+            It has no KVM that works, and DOCK_MICROVM_TCG allows emulation. Docks on it are many times
+            slower, and QEMU alone isolates them. Use it for tests only.
+          </p>
+        </Notice>
+      )}
       <div className="grid gap-5 lg:grid-cols-2">
         <Panel title="Room">
           <Facts

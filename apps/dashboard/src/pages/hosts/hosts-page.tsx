@@ -29,7 +29,20 @@ export function HostsPage() {
       {data && data.length > 0 && (
         <Table
           label="Hosts"
-          columns={['Host', 'State', 'Docks', 'Slots', 'CPUs', 'Memory', 'Disk', 'Kernel', 'Last report']}
+          columns={[
+            ...[
+              'Host',
+              'State',
+              'Runtime',
+              'Docks',
+              'Slots',
+              'CPUs',
+              'Memory',
+              'Disk',
+              'Kernel',
+              'Last report',
+            ],
+          ]}
         >
           {data.map((host) => (
             <Row key={host.id}>
@@ -42,6 +55,7 @@ export function HostsPage() {
               <Cell>
                 <Badge tone={host.state === 'online' ? 'good' : 'bad'}>{host.state}</Badge>
               </Cell>
+              <Cell>{host.runtime}</Cell>
               <Cell>{host.runningDocks}</Cell>
               <Cell className="whitespace-nowrap">
                 {host.usedDocks} of {host.maxDocks}

@@ -6,21 +6,22 @@ import { RelativeTime } from '../../components/time.tsx'
 export function RuntimeRelease({
   host,
 }: {
-  host: Pick<HostSummary & HostVersions, 'runtime' | 'runtimeRelease'>
+  host: Pick<HostSummary & HostVersions, 'runtime' | 'runtimeRelease' | 'isEmulated'>
 }) {
   const { runtime, runtimeRelease: release } = host
-  if (!release) return runtime
+  if (!release && !host.isEmulated) return runtime
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
-      {runtime} {release.version}
-      {release.releasedAt && (
+      {runtime} {release?.version}
+      {host.isEmulated && <Badge tone="bad">emulated</Badge>}
+      {release?.releasedAt && (
         <Badge tone={release.isOld ? 'bad' : 'good'}>
           <span>
             {release.isOld && 'too old: '}released <RelativeTime at={release.releasedAt} />
           </span>
         </Badge>
       )}
-      {release.source && <span className="text-muted">from {release.source}</span>}
+      {release?.source && <span className="text-muted">from {release.source}</span>}
     </span>
   )
 }

@@ -1,5 +1,12 @@
 /** POST /v1/docks/:id/branch */
-import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import {
+  type Dock,
+  isReadyDockState,
+  type RouteBody,
+  type RuntimeName,
+  type routes,
+  ServiceError,
+} from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { EmptyData } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
@@ -22,7 +29,8 @@ import { claimAndStart, type DockPlan } from './claim-start.ts'
 import { requireSameImage } from './create-from.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 
-type BranchBody = RouteBody<(typeof routes)['branchDock']>
+/** The body of the request and, from its header, the runtime that it asks for. */
+type BranchBody = RouteBody<(typeof routes)['branchDock']> & { runtime?: RuntimeName | undefined }
 
 /** Copies a Dock. A ready source is captured while it runs; an archived source is copied from its latest Snapshot. */
 export async function branchDock(
@@ -127,7 +135,7 @@ const planBranch = async (
       captureHost: hostId,
       source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
     },
-    placement: { ...size, ...placementForSnapshot(disk) },
+    placement: { ...size, ...placementForSnapshot(disk, body.runtime) },
     source: {
       operation: hold,
       state: source.state,

@@ -91,7 +91,11 @@ const claimAnywhere = async (
 /** Tries to claim Docks of the warm pool. Returns null if a new sandbox must be booted instead. */
 const claimWarm = async (context: DockContext, plan: DockPlan, kind: WarmPoolKind): Promise<Claim | null> => {
   for (let attempt = 0; attempt < warmAttempts; attempt++) {
-    const waiting = context.warmPools.take(kind, context.gateway.hostsWithControlLink())
+    const waiting = context.warmPools.take(
+      kind,
+      context.gateway.hostsWithControlLink(),
+      plan.placement.runtimes,
+    )
     if (!waiting) return null
     try {
       const claim = await claimNamed(context, plan, waiting.id, waiting)

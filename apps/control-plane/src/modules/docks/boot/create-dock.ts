@@ -1,5 +1,12 @@
 /** POST /v1/docks */
-import { type Dock, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import {
+  type Dock,
+  limits,
+  type RouteBody,
+  type RuntimeName,
+  type routes,
+  ServiceError,
+} from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
 import { type CreateContext, readCreateContext } from '../core/dock-store.ts'
@@ -9,7 +16,8 @@ import { claimAndStart, type DockPlan } from './claim-start.ts'
 import { fromImage, fromTemplate } from './create-from.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 
-export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
+/** The body of the request and, from its header, the runtime that it asks for. */
+export type CreateDockBody = RouteBody<(typeof routes)['createDock']> & { runtime?: RuntimeName | undefined }
 
 /**
  * Creates a Dock and returns it when it is ready. Requests with the same idempotency key create one Dock. `also` returns
@@ -58,8 +66,12 @@ const planCreate = async (
   requireLaunch(binding, role, noEnv)
   const origin =
     body.from === undefined
-      ? fromImage(body.image ?? context.defaultImage)
-      : await fromTemplate(context, { organizationId, role }, body.from, body.image)
+      ? fromImage(body.image ?? context.defaultImage, body.runtime)
+      : await fromTemplate(
+          context,
+          { organizationId, role },
+          { name: body.from, image: body.image, runtime: body.runtime },
+        )
   const size = {
     cpus: body.cpus,
     memoryMiB: body.memoryMiB,
@@ -100,6 +112,7 @@ const planCreate = async (
       event: 'dock.ready',
       unfurnished: Object.keys(variables).length === 0 && !envPasses && origin.marks.length === 0,
       setup: hasSetup,
+      ...(body.runtime === undefined ? {} : { runtime: body.runtime }),
     },
     placement: { ...size, ...origin.placement },
   }

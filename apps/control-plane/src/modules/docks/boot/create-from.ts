@@ -1,6 +1,6 @@
 /** What a new Dock's disk is created from: an image, or a Template's Snapshot. */
-import { type Role, roleReaches, ServiceError } from '@dock/contract'
-import type { PlacementRequest, StartDock } from '../../hosts/index.ts'
+import { type Role, type RuntimeName, roleReaches, ServiceError } from '@dock/contract'
+import { type PlacementRequest, runtimesFor, type StartDock } from '../../hosts/index.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
 import { placementForSnapshot } from '../core/kept-snapshot.ts'
 import type { DockContext } from '../dock-context.ts'
@@ -12,19 +12,19 @@ export type Origin = {
   /** Size of the data on it. */
   bytes: number
   command: Pick<StartDock, 'source' | 'newIdentity'>
-  placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'>
+  placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtimes'>
   captureHost?: string | null
   /** Ids of the Environments whose files may be on the disk. */
   marks: readonly string[]
 }
 
-export function fromImage(image: string): Origin {
+export function fromImage(image: string, asked: RuntimeName | undefined): Origin {
   return {
     image,
     diskGiB: 0,
     bytes: 0,
     command: { source: { kind: 'image', image }, newIdentity: false },
-    placement: { image, only: null },
+    placement: { image, only: null, runtimes: runtimesFor(null, asked) },
     marks: [],
   }
 }
@@ -43,15 +43,14 @@ export async function requireSameImage(
 
 /**
  * Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, `environment_secrets_admin_only`, and
- * `image_unknown` or `validation_error` if `image` is not the Template's image.
+ * `image_unknown` or `validation_error` if `image` or `runtime` are not the Template's.
  */
 export async function fromTemplate(
   context: DockContext,
   tenant: { organizationId: string; role: Role },
-  name: string,
-  image: string | undefined,
+  wanted: { name: string; image: string | undefined; runtime: RuntimeName | undefined },
 ): Promise<Origin> {
-  const template = await context.template(tenant.organizationId, name)
+  const template = await context.template(tenant.organizationId, wanted.name)
   if (!template) throw new ServiceError('template_not_found')
   if ((template.connectors || template.sourceDockId === null) && !roleReaches(tenant.role, 'admin'))
     throw new ServiceError('connector_admin_only')
@@ -59,7 +58,7 @@ export async function fromTemplate(
   await requireSameImage(
     context,
     template.image,
-    image,
+    wanted.image,
     "image: must be the Template's image. Omit it to use that image.",
   )
   const { snapshotId, hostId, diskGiB, sizeBytes } = template
@@ -69,7 +68,7 @@ export async function fromTemplate(
     diskGiB,
     bytes: sizeBytes,
     command: { source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
-    placement: placementForSnapshot(template),
+    placement: placementForSnapshot(template, wanted.runtime),
     captureHost: hostId,
     marks: template.marks,
   }

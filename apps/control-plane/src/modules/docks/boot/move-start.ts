@@ -2,6 +2,7 @@
  * Retries a failed start once on a second host. One statement moves the Dock's reservation, row and operation to the new
  * host, and saves an order for the first host to destroy whatever this start may have created there.
  */
+import type { RuntimeName } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, moveOperation, type OperationRow } from '../../../engine/index.ts'
@@ -15,6 +16,7 @@ import {
   type PlacementRequest,
   releaseRoom,
   reserveRoom,
+  runtimesFor,
   type StartDock,
   type StartFailures,
   saveHostOrders,
@@ -38,7 +40,14 @@ export function isFaultOfHost(error: unknown): boolean {
   return error instanceof HostUnreachable || (error instanceof HostRefused && hostFaults.has(error.code))
 }
 
-type Row = { cpus: number; memoryMiB: number; diskGiB: number; runtime: string; copied: boolean }
+type Row = {
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  /** Null if the disk is made from an image. */
+  diskRuntime: RuntimeName | null
+  copied: boolean
+}
 
 /** Returns a placement request for a second host, or null if no other host can have the start's source. */
 const placementOf = async (
@@ -48,9 +57,9 @@ const placementOf = async (
 ): Promise<PlacementRequest | null> => {
   const captureId = source.kind === 'capture' ? source.captureId : null
   const found = await sql<Row>`
-    select d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB", d.runtime, exists (
-      select 1 from snapshots s where s.id = ${captureId}::uuid and s.copied_at is not null) as copied
-    from docks d where d.id = ${operation.targetId} and d.organization_id = ${operation.organizationId}`.execute(
+    select d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB", s.runtime as "diskRuntime",
+      s.copied_at is not null as copied
+    from docks d left join snapshots s on s.id = ${captureId}::uuid where d.id = ${operation.targetId} and d.organization_id = ${operation.organizationId}`.execute(
     db,
   )
   const row = found.rows[0]
@@ -62,7 +71,7 @@ const placementOf = async (
     diskGiB,
     only: null,
     image: source.kind === 'image' ? source.image : null,
-    runtime: source.kind === 'image' ? null : row.runtime,
+    runtimes: runtimesFor(row.diskRuntime, operation.data.runtime),
     linked: gateway.hostsWithControlLink().filter((id) => id !== operation.hostId),
     avoid: startFailures.hostsToAvoid(),
   }

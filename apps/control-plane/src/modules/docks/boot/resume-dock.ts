@@ -97,7 +97,7 @@ const claimResume = async (
   })
   const request = {
     ...size,
-    ...placementForSnapshot(snapshot),
+    ...placementForSnapshot(snapshot, undefined),
     linked: context.gateway.hostsWithControlLink(),
     avoid: context.startFailures.hostsToAvoid(),
   }

@@ -1,5 +1,5 @@
 /** What a start keeps in its operation's row. `create`, `branch`, `resume` and `recover` share one schema. */
-import { uuid, webhookEventType } from '@dock/contract'
+import { runtimeName, uuid, webhookEventType } from '@dock/contract'
 import * as z from 'zod'
 import { firstVersion, type OperationRow } from '../../../engine/index.ts'
 import { orderForHost, startDockMessage } from '../../hosts/index.ts'
@@ -49,6 +49,8 @@ export const startData = z.strictObject({
   repositories: repositoriesProgress.optional(),
   /** True if a setup script runs once the Dock is ready. */
   setup: z.boolean().optional(),
+  /** The runtime that the caller asked for. */
+  runtime: runtimeName.optional(),
   /** Resume only: restored if the resume fails. */
   before: valuesBefore.optional(),
   /** The host that kept the capture when the start was claimed; null if only the copy existed. */

@@ -156,7 +156,7 @@ it('a warm pool entry with the id of an existing or deleted Dock is ignored', as
   await world.report()
   await world.modules.hostEvents.handle(world.hostId, { type: 'pool.ready', dock: offer(ready.id) })
   const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 }
-  expect(world.modules.context.warmPools.take(kind, [world.hostId])).toBeNull()
+  expect(world.modules.context.warmPools.take(kind, [world.hostId], null)).toBeNull()
 })
 
 it('a warm pool entry that another host has already reported is ignored', async () => {

@@ -3,7 +3,7 @@
  * placement, the Dock's row, the operation with this process's lease, and the idempotency key. If any part is refused,
  * nothing is saved.
  */
-import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
+import { isReadyDockState, type RuntimeName, readyDockStates, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -106,7 +106,7 @@ export type NewDock = {
     operation: OperationRow<VersionedData>
     /** The state that the caller read. The claim is refused if the source has changed since. */
     state: DockRow['state']
-    snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
+    snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: RuntimeName } | null
   }
 }
 
@@ -284,7 +284,7 @@ export async function claimDock(
     ...(input.release ? [holdHost] : []),
     sql`moved as (update docks d set updated_at = ${now}
       ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
-      ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.release ? sql`, placed = false` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
+      ${placement ? sql`, host_id = c.id, runtime = c.runtime, placed = true` : sql``} ${input.release ? sql`, placed = false` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
         and d.state in (${sql.join(last ? [dock.state] : acceptedStates(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
         ${input.release ? sql`and ${afterSpot}` : sql``}

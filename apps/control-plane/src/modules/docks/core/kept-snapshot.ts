@@ -1,7 +1,8 @@
 /** The Snapshot from which a Dock can start again, and the hosts on which it can start. */
+import type { RuntimeName } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { PlacementRequest } from '../../hosts/index.ts'
+import { type PlacementRequest, runtimesFor } from '../../hosts/index.ts'
 
 export type KeptSnapshot = {
   id: string
@@ -12,7 +13,7 @@ export type KeptSnapshot = {
   sizeBytes: number
   /** True if a verified durable copy exists. Without one, only `hostId` can use the Snapshot. */
   copied: boolean
-  runtime: string
+  runtime: RuntimeName | null
 }
 
 /** A ready Template, as the templates module describes it. */
@@ -24,7 +25,7 @@ export type TemplateSource = {
   diskGiB: number
   /** Size of the data on the Template's disk. */
   sizeBytes: number
-  runtime: string
+  runtime: RuntimeName
   connectors: boolean
   /** Ids of the Environments whose files may be on the disk. */
   marks: string[]
@@ -50,14 +51,18 @@ export async function latestSnapshot(
   )
 }
 
-/** Returns the placement constraints of a Dock whose disk is created from the Snapshot. */
+/**
+ * Returns the placement constraints of a Dock whose disk is created from the Snapshot. Throws `validation_error` if the
+ * caller asks for a runtime that cannot boot it.
+ */
 export function placementForSnapshot(
   snapshot: Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'>,
-): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'> {
+  asked: RuntimeName | undefined,
+): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtimes'> {
   return {
     image: null,
     only: snapshot.copied ? null : snapshot.hostId,
     prefer: snapshot.hostId,
-    runtime: snapshot.runtime,
+    runtimes: runtimesFor(snapshot.runtime, asked),
   }
 }

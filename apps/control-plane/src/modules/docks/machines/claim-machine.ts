@@ -7,6 +7,7 @@ import {
   hostCandidate,
   type PlacementRequest,
   reserveRoom,
+  runtimesFor,
   throwNoPlacement,
   type WarmDock,
 } from '../../hosts/index.ts'
@@ -58,7 +59,11 @@ export async function claimMachine(
   if (binding === null) throw new ServiceError('environment_not_found')
   requireLaunch(binding, role, wanted.noEnv)
   const claim = { ...wanted, binding, createdBy: caller.userId, image }
-  const waiting = warmPools.take({ image, ...size }, gateway.hostsWithControlLink())
+  const waiting = warmPools.take(
+    { image, ...size },
+    gateway.hostsWithControlLink(),
+    runtimesFor(null, undefined),
+  )
   if (waiting) {
     let outcome: Outcome = 'no_host'
     try {
@@ -81,6 +86,7 @@ const placementOf = (image: string, only: string | null, linked: readonly string
   ...size,
   image,
   only,
+  runtimes: runtimesFor(null, undefined),
   linked,
 })
 

@@ -1,6 +1,7 @@
 /** Restores captures to hosts from their copies. The host verifies every chunk before it keeps the capture. */
 import { encodeChunk, encodeEnd, type Manifest, openManifest, serialiseCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
+import { bootsDisk } from '../../hosts/index.ts'
 import {
   beginRestore,
   type CapturePlace,
@@ -118,7 +119,7 @@ export async function ensureCapture(
 
 /**
  * Returns a connected host that keeps the capture of a completed Snapshot. If none does, restores the capture to the host
- * of its runtime with the most free disk. Throws {@link NoCopy} if there is no copy yet, or no such host.
+ * with the most free disk among those that boot it. Throws {@link NoCopy} if there is no copy yet, or no such host.
  */
 export async function captureHost(
   context: CopyContext,
@@ -129,7 +130,7 @@ export async function captureHost(
   const keeper = await findLinkedKeeper(context.db, snapshot.id, linked)
   if (keeper !== null) return keeper
   const found = await sql<{ id: string }>`
-    select h.id from hosts h join snapshots s on s.runtime = h.runtime
+    select h.id from hosts h join snapshots s on ${bootsDisk(sql`h.runtime`, sql`s.runtime`)}
     where s.id = ${snapshot.id} and h.state = 'online' and h.id = any(${linked}::uuid[])
     order by exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.host_id = h.id) desc,
       h.disk_free_bytes desc limit 1`.execute(context.db)

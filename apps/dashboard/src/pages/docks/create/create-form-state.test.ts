@@ -1,19 +1,22 @@
 import { expect, it } from 'vitest'
-import { bodyOf, emptyForm, readEnv } from './create-form-state.ts'
+import { emptyForm, newDockOf, readEnv } from './create-form-state.ts'
 
 it('leaves out what is empty', () => {
-  expect(bodyOf({ ...emptyForm, workspaceId: 'w' })).toEqual({
-    workspaceId: 'w',
-    cpus: 2,
-    memoryMiB: 4096,
-    diskGiB: 20,
+  expect(newDockOf({ ...emptyForm, workspaceId: 'w' })).toEqual({
+    body: { workspaceId: 'w', cpus: 2, memoryMiB: 4096, diskGiB: 20 },
   })
 })
 
 it('sends the chosen source only', () => {
   const form = { ...emptyForm, image: 'ubuntu-24.04', from: 'web' }
-  expect(bodyOf(form)).toMatchObject({ image: 'ubuntu-24.04' })
-  expect(bodyOf({ ...form, source: 'from' })).not.toHaveProperty('image')
+  expect(newDockOf(form).body).toMatchObject({ image: 'ubuntu-24.04' })
+  expect(newDockOf({ ...form, source: 'from' }).body).not.toHaveProperty('image')
+})
+
+it('asks for a runtime, except for a Template, whose disk decides', () => {
+  const form = { ...emptyForm, from: 'web', runtime: 'microvm' as const }
+  expect(newDockOf(form)).toMatchObject({ runtime: 'microvm' })
+  expect(newDockOf({ ...form, source: 'from' })).not.toHaveProperty('runtime')
 })
 
 it('reads variables, and names a line that is none', () => {

@@ -1,8 +1,8 @@
 /** The values of the advanced form, and the request that they make. */
-
+import type { RuntimeName } from '@dock/sdk'
 import { type SizeText, sizesOf } from '../../../components/size-fields.tsx'
 import { type TtlText, ttlSecondsOf, ttlTextOf } from '../../../lib/ttl.ts'
-import type { CreateBody } from './create-lines.ts'
+import type { NewDock } from './create-lines.ts'
 
 export type CreateForm = {
   workspaceId: string
@@ -11,6 +11,8 @@ export type CreateForm = {
   source: 'image' | 'from'
   image: string
   from: string
+  /** Empty: the host decides. A Template decides by its disk. */
+  runtime: RuntimeName | ''
   size: SizeText
   ttl: TtlText
   /** An id, `default`, or `none`. */
@@ -25,6 +27,7 @@ export const emptyForm: CreateForm = {
   source: 'image',
   image: '',
   from: '',
+  runtime: '',
   size: { cpus: '2', memoryMiB: '4096', diskGiB: '20' },
   ttl: ttlTextOf(null),
   environment: 'default',
@@ -44,10 +47,10 @@ export function readEnv(text: string): Record<string, string> {
   )
 }
 
-export function bodyOf(form: CreateForm): CreateBody {
+export function newDockOf(form: CreateForm): NewDock {
   const env = readEnv(form.env)
   const ttlSeconds = ttlSecondsOf(form.ttl)
-  return {
+  const body = {
     workspaceId: form.workspaceId,
     ...(form.name === '' ? {} : { name: form.name }),
     ...(form.source === 'image' && form.image !== '' ? { image: form.image } : {}),
@@ -59,4 +62,5 @@ export function bodyOf(form: CreateForm): CreateBody {
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(form.setupScript === '' ? {} : { setupScript: form.setupScript }),
   }
+  return form.source === 'image' && form.runtime !== '' ? { body, runtime: form.runtime } : { body }
 }

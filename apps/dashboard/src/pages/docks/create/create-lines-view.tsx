@@ -1,16 +1,16 @@
 import { useState } from 'react'
 import { CopyBlock } from '../../../components/copy-block.tsx'
 import { Segments } from '../../../components/tabs.tsx'
-import { type CreateBody, cliLine, curlLine, sdkLine } from './create-lines.ts'
+import { cliLine, curlLine, type NewDock, sdkLine } from './create-lines.ts'
 
 const kinds = [
   { name: 'Command line', write: cliLine },
-  { name: 'curl', write: (body: CreateBody) => curlLine(location.origin, body) },
+  { name: 'curl', write: (dock: NewDock) => curlLine(location.origin, dock) },
   { name: 'SDK', write: sdkLine },
 ] as const
 
 /** The same Dock without this page. */
-export function CreateLines({ body }: { body: CreateBody }) {
+export function CreateLines({ dock }: { dock: NewDock }) {
   const [shown, setShown] = useState<(typeof kinds)[number]['name']>('Command line')
   const { name, write } = kinds.find((kind) => kind.name === shown)!
   return (
@@ -24,7 +24,7 @@ export function CreateLines({ body }: { body: CreateBody }) {
           onChange={setShown}
         />
       </div>
-      <CopyBlock label={name} text={write(body)} />
+      <CopyBlock label={name} text={write(dock)} />
     </section>
   )
 }

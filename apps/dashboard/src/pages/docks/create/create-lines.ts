@@ -1,7 +1,9 @@
 /** The lines that do what the form does: curl, the command line, and the SDK. */
-import { type CallOptions, shellWords } from '@dock/sdk'
+import { type CallOptions, type RuntimeName, shellWords } from '@dock/sdk'
 
-export type CreateBody = CallOptions<'createDock'>['body']
+type CreateBody = CallOptions<'createDock'>['body']
+/** A create: its body, and the runtime that it asks for. */
+export type NewDock = { body: CreateBody; runtime?: RuntimeName }
 
 /** Returns the body without fields that only repeat a default. */
 const given = (body: CreateBody): [string, unknown][] =>
@@ -13,10 +15,11 @@ const given = (body: CreateBody): [string, unknown][] =>
       !(key === 'env' && Object.keys(value as object).length === 0),
   )
 
-export function curlLine(origin: string, body: CreateBody): string {
+export function curlLine(origin: string, { body, runtime }: NewDock): string {
   const json = JSON.stringify(Object.fromEntries(given(body)))
   return [
     'curl -fsS -H "authorization: Bearer $DOCK_API_KEY" -H \'content-type: application/json\'',
+    ...(runtime === undefined ? [] : [`-H 'x-dock-runtime: ${runtime}'`]),
     shellWords([`${origin}/v1/docks`, '-d', json]),
   ].join(' ')
 }
@@ -31,7 +34,7 @@ const scriptLines = (script: string): string => {
   return ` <<'${mark}'\n${script}\n${mark}`
 }
 
-export function cliLine(body: CreateBody): string {
+export function cliLine({ body, runtime }: NewDock): string {
   const { name, cpus, memoryMiB, diskGiB, ttlSeconds, image, from, environment, env, setupScript } = body
   const words = [
     'dock',
@@ -44,6 +47,7 @@ export function cliLine(body: CreateBody): string {
     ...(ttlSeconds ? ['--ttl', seconds(ttlSeconds)] : []),
     ...(image === undefined ? [] : ['--image', image]),
     ...(from === undefined ? [] : ['--from', from]),
+    ...(runtime === undefined ? [] : ['--runtime', runtime]),
     ...(environment === undefined ? [] : ['--environment', environment]),
     ...(body.noEnv ? ['--no-environment'] : []),
     '--workspace',
@@ -55,7 +59,8 @@ export function cliLine(body: CreateBody): string {
   return shellWords(words) + (setupScript ? scriptLines(setupScript) : '')
 }
 
-export function sdkLine(body: CreateBody): string {
-  const fields = given(body).map(([key, value]) => `  ${key}: ${JSON.stringify(value)},`)
+export function sdkLine({ body, runtime }: NewDock): string {
+  const options = [...given(body), ...Object.entries(runtime === undefined ? {} : { runtime })]
+  const fields = options.map(([key, value]) => `  ${key}: ${JSON.stringify(value)},`)
   return ['const dock = await Dock.create({', ...fields, '})'].join('\n')
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { api } from '../../../api/client.ts'
-import { largestDockQuery } from '../../../api/dock-queries.ts'
+import { largestDockQuery, runtimesQuery } from '../../../api/dock-queries.ts'
 import { environmentsQuery } from '../../../api/people-queries.ts'
 import { useWorkspaces } from '../../../api/use-workspaces.ts'
 import { ErrorAlert } from '../../../components/alert.tsx'
@@ -15,10 +15,11 @@ import { TtlField } from '../../../components/ttl-field.tsx'
 import { useCurrentOrganization } from '../../../lib/current-organization.ts'
 import { friendlyName } from '../../../lib/friendly-name.ts'
 import { useFormAction } from '../../../lib/use-form-action.ts'
-import { bodyOf, type CreateForm, emptyForm, readEnv } from './create-form-state.ts'
+import { type CreateForm, emptyForm, newDockOf, readEnv } from './create-form-state.ts'
 import { CreateLines } from './create-lines-view.tsx'
 import { CreateProgress } from './create-progress.tsx'
 import { fieldErrorOf } from './field-error.ts'
+import { RuntimeField } from './runtime-field.tsx'
 import { SourceFields } from './source-fields.tsx'
 
 const route = getRouteApi('/shell/docks/new')
@@ -52,18 +53,26 @@ export function CreatePage() {
     enabled: workspace !== undefined,
   })
   const largest = useQuery(largestDockQuery).data
+  const isRuntimeOffered = (useQuery(runtimesQuery).data ?? []).length > 1 && form.source === 'image'
   const page = useRef<HTMLFormElement>(null)
   const envError = envErrorOf(form.env)
   const sizeErrors = sizeErrorsOf(form.size, largest)
   const refused = fieldErrorOf(error)
   const isWrong = envError !== undefined || Object.values(sizeErrors).some((each) => each !== undefined)
-  const body = bodyOf({ ...form, workspaceId: workspace?.id ?? '', env: envError ? '' : form.env })
+  const dock = newDockOf({
+    ...form,
+    workspaceId: workspace?.id ?? '',
+    env: envError ? '' : form.env,
+    runtime: isRuntimeOffered ? form.runtime : '',
+  })
   const submit = (): void => {
     if (isWrong) page.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     else if (page.current?.reportValidity()) run(create)
   }
   const create = async (): Promise<void> => {
-    const { id } = await api.call('createDock', { body })
+    const { body, runtime } = dock
+    const headers: Record<string, string> = runtime === undefined ? {} : { 'x-dock-runtime': runtime }
+    const { id } = await api.call('createDock', { body, headers })
     await navigate({ to: '/docks/$id', params: { id }, search: { tab: 'terminal' } })
   }
   return (
@@ -106,6 +115,9 @@ export function CreatePage() {
                 </option>
               ))}
             </SelectField>
+            {isRuntimeOffered && (
+              <RuntimeField value={form.runtime} onChange={(runtime) => set({ runtime })} />
+            )}
           </Panel>
           <Panel title="Disk" text="What its disk starts with.">
             <SourceFields
@@ -186,7 +198,7 @@ export function CreatePage() {
           </div>
         </div>
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5 xl:sticky xl:top-7">
-          <CreateLines body={body} />
+          <CreateLines dock={dock} />
         </div>
       </form>
     </Page>
