@@ -107,6 +107,15 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
         },
       },
+      // Run by script/prove microvm, not by script/test: emulated machines make it long.
+      {
+        test: {
+          name: 'fleet',
+          include: ['tests/e2e/fleet/*.test.ts'],
+          ...realDocks,
+          ...oneFileAtATime,
+        },
+      },
       // Run by script/prove model-gvisor, not by script/test.
       {
         test: {

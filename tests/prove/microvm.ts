@@ -1,6 +1,7 @@
 /**
- * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines) and names of
- * end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes an hour.
+ * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `fleet` (one
+ * host of each runtime) and names of end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes
+ * an hour.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,9 +9,11 @@ import { once } from 'node:events'
 /** End-to-end tests that hold on every runtime. */
 const endToEnd = [
   ...['first-dock', 'stop-resume-branch', 'terminal', 'processes', 'ports', 'files', 'ssh', 'environments'],
-  ...['sudo', 'repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
+  ...['repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
 ]
-const all = ['driver', ...endToEnd]
+/** Parts that are a project of tests. */
+const projects = { driver: 'microvm', fleet: 'fleet' }
+const all = [...Object.keys(projects), ...endToEnd]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((part) => !all.includes(part))
@@ -30,8 +33,9 @@ const runTests = async (args: readonly string[]): Promise<boolean> => {
 }
 
 const broken: string[] = []
-if (parts.includes('driver') && !(await runTests(['--project', 'microvm']))) broken.push('driver')
-const files = parts.filter((part) => part !== 'driver').map((part) => `tests/e2e/${part}.test.ts`)
+for (const [part, project] of Object.entries(projects))
+  if (parts.includes(part) && !(await runTests(['--project', project]))) broken.push(part)
+const files = parts.filter((part) => endToEnd.includes(part)).map((part) => `tests/e2e/${part}.test.ts`)
 if (files.length > 0 && !(await runTests(['--project', 'e2e', ...files]))) broken.push('end-to-end tests')
 console.log(broken.length === 0 ? 'pass: microVMs run Docks' : `fail: ${broken.join(', ')}`)
 process.exit(broken.length === 0 ? 0 : 1)

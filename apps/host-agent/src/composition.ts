@@ -9,6 +9,7 @@ import { forbidRcuExpedited, withRcuExpeditedIn } from './disks/rcu-expedited.ts
 import { withFaultPoints } from './fault-points.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
+import { listKept, requireOwnRuntime } from './require-own-runtime.ts'
 
 /** Loads only the driver that is used. */
 const createDriver = async (settings: AgentSettings, logger: Logger): Promise<RuntimeDriver> => {
@@ -44,7 +45,9 @@ const machineParts = async (settings: AgentSettings, logger: Logger) => {
 
 /** Builds the agent. Throws an error that says what to do if the runtime does not work on this machine. */
 export async function composeAgent(settings: AgentSettings, logger: Logger): Promise<Agent> {
-  const { hostFolder } = settings
+  const { hostFolder, runtime } = settings
+  // Before the driver exists: it starts sandboxes to test the machine.
+  await requireOwnRuntime({ hostFolder, runtime, listKept: () => listKept(hostFolder) })
   const parts = await machineParts(settings, logger)
   const fingerprint = await parts.driver.fingerprint()
   logger.info(fingerprint, 'runtime')

@@ -12,7 +12,12 @@ export type Machine = {
   /** This machine's address, seen from the second machine. */
   address: string
   /** Runs script/host on the machine. Resolves when it prints that it has joined. */
-  joinAsHost(dataDir: string, url: string, token?: string): Promise<RunningHost>
+  joinAsHost(
+    dataDir: string,
+    url: string,
+    token?: string,
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<RunningHost>
   /** Disconnects or reconnects the network. Processes and Docks on the machine keep running. */
   connect(plugged: boolean): Promise<void>
   remove(): Promise<void>
@@ -20,6 +25,8 @@ export type Machine = {
 
 export type RunningHost = {
   pid: number
+  /** Resolves when script/host has ended, with its exit code and output. */
+  ended: Promise<{ code: number; output: string }>
   /** Sends SIGINT (Ctrl-C) and waits. Returns the exit code. */
   interrupt(): Promise<number>
   /** Closes the output, like a closed terminal, sends SIGHUP and waits. Returns the exit code. */
@@ -44,7 +51,7 @@ export async function createMachine(number: number): Promise<Machine> {
   await run('ip', ['-n', name, 'address', 'add', `${network}.2/30`, 'dev', there])
   for (const device of [there, 'lo']) await run('ip', ['-n', name, 'link', 'set', device, 'up'])
 
-  const joinAsHost = async (dataDir: string, url: string, token?: string): Promise<RunningHost> => {
+  const joinAsHost: Machine['joinAsHost'] = async (dataDir, url, token, environment) => {
     const child: ChildProcess = spawn(
       'nsenter',
       [`--net=/run/netns/${name}`, '--', join(checkout, 'script/host'), url],
@@ -54,6 +61,7 @@ export async function createMachine(number: number): Promise<Machine> {
           ...process.env,
           DOCK_PLAIN_HTTP: 'on',
           DOCK_DATA_DIR: dataDir,
+          ...environment,
           ...(token ? { DOCK_JOIN_TOKEN: token } : {}),
         },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,6 +85,7 @@ export async function createMachine(number: number): Promise<Machine> {
     const pid = child.pid!
     return {
       pid,
+      ended: ended.then((code) => ({ code, output })),
       interrupt: () => {
         process.kill(pid, 'SIGINT')
         return ended
