@@ -101,14 +101,26 @@ static int read_process(pid_t pid, char *name, uint32_t *parent, uint32_t *uid) 
   return 0;
 }
 
+static int read_group(const char *path, char *group, size_t room) {
+  char text[4096];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[length < 0 ? 0 : length] = 0;
+  const char *at = strstr(text, "0::");
+  if (!at) return -1;
+  snprintf(group, room, "%.*s", (int)strcspn(at, "\n"), at);
+  return 0;
+}
+
+/* What a service started, also when the service is forgotten, is in the agent's own control group as the service is. */
 static int is_platform(pid_t pid) {
   if (pid == 1) return 1;
-  for (int i = 0; i < channels_used; i++) {
-    const struct channel *channel = &channels[i];
-    if (channel->kind == CHANNEL_PROGRAM && channel->pid == pid && !channel->has_ended)
-      return (channel->flags & OPEN_PLATFORM) != 0;
-  }
-  return 0;
+  char path[64], own[1024], group[1024];
+  snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+  return groups_fd >= 0 && !read_group("/proc/self/cgroup", own, sizeof own) && !read_group(path, group, sizeof group) &&
+         !strcmp(own, group);
 }
 
 /* Writes the processes with a number above `after`, in order, as many as fit: pid, parent, uid u32; flags, length u8; name. */

@@ -255,6 +255,21 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
     await program.close()
   })
 
+  it('counts what a service leaves behind as the platform’s own', async () => {
+    const service = await bash('sleep 4141 & echo', { isPlatform: true })
+    await once(service.stdout, 'data')
+    await service.exited
+    await service.close()
+    const program = await bash('sleep 4142 & echo')
+    await once(program.stdout, 'data')
+    await program.exited
+    await program.close()
+    const sleeps = async () =>
+      (await link.processes()).flatMap(({ name, isPlatform }) => (name === 'sleep' ? isPlatform : []))
+    await expect.poll(sleeps, patiently).toEqual([true, false])
+    await run('pkill -f "^sleep 414"')
+  })
+
   it('goes on over a new connection without a byte lost or doubled, however the last one broke', async () => {
     const broken = await startBareAgent()
     onTestFinished(() => broken.stop())
