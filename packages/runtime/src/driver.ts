@@ -73,12 +73,14 @@ export type ExecRequest = {
 
 /**
  * Serialisable data that identifies a running command to a later agent. `pid` is 0 if the driver does not know it.
- * `pty`: the process is the one that holds the pseudo-terminal of the program, not the program itself.
+ * `pty`: the process is the one that holds the pseudo-terminal of the program, not the program itself. `carried`: a process of
+ * the driver moves the bytes between the program and the descriptors of its request.
  */
 export const execReference = z.object({
   pid: z.number().int().nonnegative(),
   mark: z.string(),
   pty: z.literal(true).optional(),
+  carried: z.literal(true).optional(),
 })
 export type ExecReference = z.infer<typeof execReference>
 
@@ -176,7 +178,10 @@ export type OpenProcess = {
   stdout: Readable | null
   /** Null with a pseudo-terminal too. */
   stderr: Readable | null
-  /** Resolves when the program has ended, whether its output was read or not. Rejects if the sandbox died first. */
+  /**
+   * Resolves when the program has ended, whether its output was read or not. Rejects if the sandbox died first, or with
+   * {@link StreamsLost}.
+   */
   exited: Promise<ProcessEnd>
   /** Resizes the pseudo-terminal. Does nothing without one, or after the end. */
   resize(cols: number, rows: number): void
@@ -213,6 +218,11 @@ export class SandboxGone extends Error {
     super(message, options)
     this.ranOutOfMemory = ranOutOfMemory ?? false
   }
+}
+
+/** What moved the bytes of a program from and to its descriptors has died. The program was ended: bytes are missing. */
+export class StreamsLost extends Error {
+  override readonly name = 'StreamsLost'
 }
 
 /** The call failed because the sandbox is short of memory. The sandbox is alive; the call may have taken effect. */
@@ -273,8 +283,8 @@ export type RuntimeDriver = {
   /** Runs a command until it ends. Throws {@link ExecRefused} or {@link SandboxGone}. */
   exec(handle: SandboxHandle, request: ExecRequest): Promise<ExecResult>
   /**
-   * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost.
-   * Call it once per command.
+   * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost. Throws
+   * {@link StreamsLost}. Call it once per command.
    */
   waitForExec(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
   /**

@@ -28,6 +28,7 @@ export {
   type SandboxUsage,
   type SignalName,
   type SignalTarget,
+  StreamsLost,
   sandboxHandle,
   signalNumbers,
 } from './driver.ts'

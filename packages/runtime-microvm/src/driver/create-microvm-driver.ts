@@ -11,6 +11,7 @@ import { GuestRefused } from '../link/index.ts'
 import type { Machines } from '../machine/open-machines.ts'
 import { machineHeadroomMiB } from '../machine/qemu/qemu-vmm.ts'
 import { PumpClient } from '../pump/pump-client.ts'
+import { endOfCarried } from './carried-program.ts'
 import { channelOf, referenceTo } from './guest-mark.ts'
 import { GuestSession } from './guest-session.ts'
 import { machineName, parseMachineName } from './machine-name.ts'
@@ -168,11 +169,7 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
       const id = channelOf(reference)
       if (id === null) return undefined
       const session = await sessionOf(handle)
-      const pumped = await pump.endOf(session.machine.id, id)
-      if (pumped) {
-        const end = await session.follow(pumped.ended)
-        return end ? exitCodeOf(end) : undefined
-      }
+      if (reference.carried) return exitCodeOf(await endOfCarried(session, pump, id))
       try {
         const program = await session.ask((link) => link.attach(id))
         const isOurs = session.owned.has(id)

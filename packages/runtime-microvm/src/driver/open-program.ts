@@ -1,16 +1,10 @@
 /** Starts a tenant's program with streams in a guest. */
-import {
-  type OpenProcess,
-  type ProcessEnd,
-  type ProcessRequest,
-  processEndOf,
-  SandboxGone,
-} from '@dock/runtime'
+import { type OpenProcess, type ProcessEnd, type ProcessRequest, processEndOf } from '@dock/runtime'
 import type { GuestEnd, GuestProgram } from '../link/index.ts'
 import type { PumpClient } from '../pump/pump-client.ts'
+import { carryByPump } from './carried-program.ts'
 import { referenceTo } from './guest-mark.ts'
 import { asRefusal, type GuestSession } from './guest-session.ts'
-import { killTree } from './run-command.ts'
 
 const processEnd = ({ exitCode, signal, killedForMemory }: GuestEnd): ProcessEnd => ({
   ...(signal === null ? { exitCode, signal: null } : processEndOf(128 + signal)),
@@ -19,8 +13,6 @@ const processEnd = ({ exitCode, signal, killedForMemory }: GuestEnd): ProcessEnd
 
 const closed = (stream: GuestProgram['stdout']): Promise<void> =>
   new Promise((resolve) => stream.once('close', resolve))
-
-type Descriptors = NonNullable<ProcessRequest['descriptors']>
 
 /** Returns the program's end. Forgets the program when it has ended and its outputs were read. */
 const carryHere = (
@@ -42,36 +34,6 @@ const carryHere = (
   return exited
 }
 
-/** Lets the pump carry the streams. Returns the program's end. */
-const carryByPump = async (
-  session: GuestSession,
-  pump: PumpClient,
-  program: GuestProgram,
-  descriptors: Descriptors,
-): Promise<{ exited: Promise<ProcessEnd> }> => {
-  const { machine } = session
-  try {
-    const { ended } = await pump.take({
-      ...{ machine: machine.id, socket: machine.socketOf(1), program: program.id, pid: process.pid },
-      descriptors: [...descriptors],
-    })
-    void session.ask((link) => link.leave(program)).catch(() => undefined)
-    const end = ended.then((found) => {
-      if (!found) throw new SandboxGone(`machine ${machine.id} is gone`)
-      return processEnd(found)
-    })
-    return { exited: session.follow(end) }
-  } catch (error) {
-    await killTree(
-      session,
-      program.id,
-      program.exited.catch(() => undefined),
-    ).catch(() => undefined)
-    void program.close()
-    throw error
-  }
-}
-
 /** Throws ExecRefused or SandboxGone. `underWay` has the channel while the program runs. */
 export async function openProgram(
   session: GuestSession,
@@ -89,11 +51,11 @@ export async function openProgram(
     })
   const { id, stdin, stdout, stderr } = program
   underWay.add(id)
-  const reference = referenceTo(program)
+  const reference = { ...referenceTo(program), ...(descriptors ? { carried: true as const } : {}) }
   try {
-    const { exited } = descriptors
-      ? await carryByPump(session, pump, program, descriptors)
-      : { exited: carryHere(session, program, pty !== undefined) }
+    const exited = descriptors
+      ? (await carryByPump(session, pump, program, descriptors)).ended.then(processEnd)
+      : carryHere(session, program, pty !== undefined)
     const ended = exited.finally(() => underWay.delete(id))
     // The caller may ask for the end later.
     ended.catch(() => undefined)

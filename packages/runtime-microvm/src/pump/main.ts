@@ -1,6 +1,7 @@
 /**
  * The pump: moves the streams of kept programs between guests and pipes of the host. Started by the driver, which it outlives.
- * Argument: the path of its socket. Exits when the last machine has ended, or when it has been of no use for a minute.
+ * Argument: the path of its socket. Exits when it is of no use: at once after the end of the last machine, otherwise after a
+ * minute.
  */
 import { rmSync } from 'node:fs'
 import { compileOnly, createLogger, guardProcess } from '@dock/foundation'
@@ -9,6 +10,8 @@ import { createPumpServer } from './pump-server.ts'
 
 const idleMs = 60_000
 const pollMs = 10_000
+/** How soon a pump that was told to end notices that the last program has ended. */
+const endPollMs = 100
 
 const run = async (socketPath: string): Promise<void> => {
   // Signals for the group of a terminal or of the agent are not meant for the pump.
@@ -26,7 +29,16 @@ const run = async (socketPath: string): Promise<void> => {
     requests += by
     usedAt = performance.now()
   }
-  const server = createPumpServer(pump, onUse, exit)
+  let isTold = false
+  /** A program that it takes meanwhile is carried to its end. */
+  const endWhenUnneeded = (): void => {
+    if (isTold) return
+    isTold = true
+    setInterval(() => {
+      if (requests === 0 && !pump.isNeeded) exit()
+    }, endPollMs)
+  }
+  const server = createPumpServer(pump, onUse, endWhenUnneeded)
   // The driver starts a pump only when none listens. So this file belongs to a pump that has ended.
   rmSync(socketPath, { force: true })
   await new Promise<void>((resolve, reject) => {

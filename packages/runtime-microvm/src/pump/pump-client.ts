@@ -13,6 +13,8 @@ const file =
   compiledDir === undefined
     ? fileURLToPath(new URL('main.ts', import.meta.url))
     : join(compiledDir, 'microvm-pump.mjs')
+/** The pump died while it was asked. */
+const diedMeanwhile = new Set(['ECONNRESET', 'EPIPE'])
 
 /** The end that the rest of the response says. Rejects if the pump dies first. */
 const readEnd = async (response: IncomingMessage): Promise<ProgramEnd> =>
@@ -49,12 +51,13 @@ export class PumpClient {
       response.resume()
       return undefined
     } catch (error) {
-      if (isUnserved(error)) return undefined
+      const code = String((error as NodeJS.ErrnoException).code)
+      if (isUnserved(error) || diedMeanwhile.has(code)) return undefined
       throw error
     }
   }
 
-  /** Ends the pump, if one runs and has no program's streams. */
+  /** Ends the pump, if one runs, as soon as it carries no program. */
   async end(): Promise<void> {
     try {
       ;(await this.#send('POST', '/end')).resume()

@@ -17,27 +17,31 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
 /** `onUse` is called with 1 when a request begins, and with -1 when it ends. `onEnd` is called when the pump is told to end. */
 export function createPumpServer(pump: Pump, onUse: (by: 1 | -1) => void, onEnd: () => void): Server {
   /** The response begins at once, so that the caller knows that the pump has the program. */
-  const sendEnd = async (response: ServerResponse, ended: Promise<ProgramEnd>): Promise<void> => {
+  const sendEnd = async (
+    response: ServerResponse,
+    machine: string,
+    program: number,
+    ended: Promise<ProgramEnd>,
+  ): Promise<void> => {
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
-    response.end(JSON.stringify(await ended))
+    const end = await ended
+    // A caller that died meanwhile has not heard it.
+    response.once('finish', () => pump.markTold(machine, program))
+    response.end(JSON.stringify(end))
   }
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method, url = '' } = request
     const [, folder, machine = '', program = ''] = url.split('/')
     if (method === 'GET' && url === '/') return void response.end('{}')
-    // It is refused while the pump has a program's streams.
-    if (method === 'POST' && url === '/end') {
-      if (pump.isNeeded) return void response.writeHead(409).end()
-      response.once('finish', onEnd)
-      return void response.end('{}')
-    }
+    if (method === 'POST' && url === '/end') return void response.end('{}', onEnd)
     if (method === 'POST' && url === '/programs') {
-      const { ended } = await pump.take(takeProgram.parse(await readBody(request)))
-      return await sendEnd(response, ended)
+      const wanted = takeProgram.parse(await readBody(request))
+      const { ended } = await pump.take(wanted)
+      return await sendEnd(response, wanted.machine, wanted.program, ended)
     }
     const ended = method === 'GET' && folder === 'programs' ? pump.endOf(machine, Number(program)) : undefined
     if (!ended) return void response.writeHead(404).end()
-    await sendEnd(response, ended)
+    await sendEnd(response, machine, Number(program), ended)
   }
   return createServer((request, response) => {
     onUse(1)

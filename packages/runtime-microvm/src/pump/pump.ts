@@ -38,15 +38,18 @@ export class Pump {
   readonly #logger: Logger
   readonly #links = new Map<string, LastingLink>()
   readonly #ends = new Map<string, Promise<ProgramEnd>>()
+  /** Machines of the programs that have ended and whose ends no driver knows yet. Only this process can tell them. */
+  readonly #untold = new Map<string, LastingLink>()
   #underWay = 0
 
   constructor(logger: Logger) {
     this.#logger = logger
   }
 
-  /** True while it has the streams of a program. */
+  /** True while it has the streams of a program, or knows an end in a running machine that no driver has asked for. */
   get isNeeded(): boolean {
-    return this.#underWay > 0
+    for (const [key, link] of this.#untold) if (link.isOver) this.#untold.delete(key)
+    return this.#underWay > 0 || this.#untold.size > 0
   }
 
   /** Takes a program over. Resolves when it has all streams. */
@@ -62,9 +65,10 @@ export class Pump {
     try {
       const stdin = keep(openInput(pid, input))
       const [stdout, stderr] = [keep(openOutput(pid, output)), keep(openOutput(pid, errors))]
-      const program = await this.#linkTo(machine, socket).ask((link) => link.attach(id))
+      const link = this.#linkTo(machine, socket)
+      const program = await link.ask((each) => each.attach(id))
       const ended = this.#carry(program, stdin, stdout, stderr)
-      this.#remember(`${machine}/${id}`, ended)
+      this.#remember(`${machine}/${id}`, ended, link)
       return { ended }
     } catch (error) {
       this.#underWay -= 1
@@ -76,6 +80,11 @@ export class Pump {
   /** Returns a promise of the end of a program that it took over, or undefined if it does not know the program. */
   endOf(machine: string, program: number): Promise<ProgramEnd> | undefined {
     return this.#ends.get(`${machine}/${program}`)
+  }
+
+  /** A driver knows the end of a program. */
+  markTold(machine: string, program: number): void {
+    this.#untold.delete(`${machine}/${program}`)
   }
 
   async #carry(
@@ -128,9 +137,10 @@ export class Pump {
     }
   }
 
-  #remember(key: string, ended: Promise<ProgramEnd>): void {
+  #remember(key: string, ended: Promise<ProgramEnd>, link: LastingLink): void {
     this.#ends.set(key, ended)
     void ended.then(() => {
+      this.#untold.set(key, link)
       const over = [...this.#ends.keys()].slice(0, Math.max(0, this.#ends.size - endsMax - this.#underWay))
       for (const each of over) this.#ends.delete(each)
     })

@@ -1,5 +1,5 @@
 /** Kept processes at the agent's start: those of an adopted sandbox run on, all others have ended. */
-import { processEndOf, type SandboxHandle } from '@dock/runtime'
+import { processEndOf, type SandboxHandle, StreamsLost } from '@dock/runtime'
 import type { DockState } from '../dock-state.ts'
 import { createKeptProcess, type KeptProcess } from './kept-process.ts'
 import { recordEnd } from './kept-processes.ts'
@@ -62,8 +62,10 @@ const adopt = async (dock: DockState, process: KeptProcess, sandbox: SandboxHand
     const known = code == null ? 'lost' : end.signal === null ? 'exited' : 'signaled'
     await recordEnd(dock, process, { ...end, reason: process.endedBecause ?? known })
   } catch (error) {
-    if (dock.live === sandbox) throw error
-    await recordEnd(dock, process, { exitCode: null, signal: null, reason: 'dock_ended' })
+    const isOver = dock.live !== sandbox
+    if (!isOver && !(error instanceof StreamsLost)) throw error
+    const reason = isOver ? 'dock_ended' : 'keeper_lost'
+    await recordEnd(dock, process, { exitCode: null, signal: null, reason })
   } finally {
     use.release()
   }

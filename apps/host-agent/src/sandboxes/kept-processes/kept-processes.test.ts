@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import type { KeptProcess, StartKeptProcess } from '@dock/host-protocol'
+import { StreamsLost } from '@dock/runtime'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { uncaughtDuring } from '@dock/testkit/src/uncaught-during.ts'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -55,6 +56,22 @@ it.each([
   }
   const started = await start(command)
   expect((await ended(started)).end).toMatchObject({ ...end, reason: 'out_of_memory' })
+})
+
+it('tells that the streams of a process were lost, also to another agent', async () => {
+  const { openProcess } = host.driver
+  const lost = new StreamsLost('the pump has died')
+  host.driver.openProcess = async (...args) => ({
+    ...(await openProcess(...args)),
+    exited: Promise.reject(lost),
+  })
+  const started = await start('sleep 60')
+  expect((await ended(started)).end).toMatchObject({ exitCode: null, signal: null, reason: 'keeper_lost' })
+  host.driver.openProcess = openProcess
+  const adopted = await start('sleep 60')
+  host.driver.failNext('waitForExec', lost)
+  agent = await host.startAgent()
+  expect((await ended(adopted)).end).toMatchObject({ reason: 'keeper_lost' })
 })
 
 it('starts a process once, whatever is repeated', async () => {

@@ -123,12 +123,12 @@ const discard = async (dock: DockState, processId: string): Promise<void> => {
 
 const watchEnd = (dock: DockState, process: KeptProcess, { ended }: DockProcess): void => {
   const { sandbox } = process
-  void ended.then(async ({ exitCode, signal, killedForMemory = [] }) => {
-    const isDockOver = exitCode === null && signal === null && dock.live !== sandbox
+  void ended.then(async ({ exitCode, signal, killedForMemory = [], streamsLost }) => {
+    const isUnknown = exitCode === null && signal === null
+    const isDockOver = isUnknown && dock.live !== sandbox
     const own = killedForMemory.length > 0 ? 'out_of_memory' : signal === null ? 'exited' : 'signaled'
-    const reason =
-      process.endedBecause ??
-      (isDockOver ? 'dock_ended' : exitCode === null && signal === null ? 'lost' : own)
+    const lost = streamsLost ? 'keeper_lost' : 'lost'
+    const reason = process.endedBecause ?? (isDockOver ? 'dock_ended' : isUnknown ? lost : own)
     await recordEnd(dock, process, { exitCode, signal, reason })
   })
 }

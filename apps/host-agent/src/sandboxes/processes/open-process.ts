@@ -8,11 +8,20 @@ import {
   type SignalName,
   type TerminalSize,
 } from '@dock/host-protocol'
-import { ExecRefused, type OpenProcess, type ProcessRequest, type SandboxHandle } from '@dock/runtime'
+import {
+  ExecRefused,
+  type OpenProcess,
+  type ProcessRequest,
+  type SandboxHandle,
+  StreamsLost,
+} from '@dock/runtime'
 import { AgentRefusal } from '../agent-refusal.ts'
 import type { DockState, SandboxUse } from '../dock-state.ts'
 import { dockUser, environmentWith, inLoginBash, startFolders } from '../login-shell.ts'
 import { formatOutOfMemory } from '../out-of-memory.ts'
+
+/** `streamsLost`: the program was ended because its streams were lost. */
+export type DockProcessEnd = ProcessEnd & { streamsLost?: true }
 
 export type DockProcess = {
   opened: OpenProcess
@@ -20,7 +29,7 @@ export type DockProcess = {
    * Resolves when the program has ended, and its outputs too if it waits for them, with nulls if the Dock ended first.
    * Never rejects.
    */
-  ended: Promise<ProcessEnd>
+  ended: Promise<DockProcessEnd>
   /** Returns the line that the owner must read after the output: that processes were killed for memory. Otherwise null. */
   lastLine(end: ProcessEnd): string | null
   /** Sends HUP to the program and to what holds its streams, and gives them up. Call it if its connection broke. */
@@ -60,13 +69,14 @@ export async function openProcess(
     processes.set(processId, { sandbox, opened, isTerminal })
     const ended = opened.exited
       .then(
-        async ({ killedForMemory, ...end }): Promise<ProcessEnd> => {
+        async ({ killedForMemory, ...end }): Promise<DockProcessEnd> => {
           // A stop hangs up the shell itself, so its code would tell the person nothing.
           if (isTerminal && dock.live !== sandbox) return unknownEnd
           if (options.waitsForOutputs) await Promise.all([isOver(opened.stdout), isOver(opened.stderr)])
           return { ...end, ...(killedForMemory && { killedForMemory: [...killedForMemory] }) }
         },
-        () => unknownEnd,
+        (error: unknown): DockProcessEnd =>
+          error instanceof StreamsLost ? { ...unknownEnd, streamsLost: true } : unknownEnd,
       )
       .finally(close)
     return {
