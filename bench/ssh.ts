@@ -225,7 +225,7 @@ await withServer({ DOCK_SSH_PORT: String(port) }, async (server) => {
     const processes = {
       'control plane': (await processOf('control-plane', server)) ?? 0,
       agent: (await processOf('agent', server)) ?? 0,
-      sandbox: await sandboxOf(server.dataDir, id),
+      sandbox: await sandboxOf(id),
     }
     const dock = { name: 'Dock', client, user: id, to: to(id), processes }
     const openSsh = { name: 'OpenSSH', client: plain, user: 'root', to: to('root'), processes: {} }

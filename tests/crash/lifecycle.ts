@@ -73,7 +73,7 @@ export async function perform(world: World, operation: Operation, prepared: Prep
 /** Kills the Dock's sandbox and waits until the Dock has booted again. */
 const loseRuntime = async (world: World, id: string): Promise<void> => {
   const before = await world.client.call('readDock', { params: { id } })
-  await killSandbox(world.dataDir, id)
+  await killSandbox(id)
   const deadline = Date.now() + recoveryMsMax
   for (;;) {
     const dock = await world.client.call('readDock', { params: { id } })

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
+import { emulatorsOf } from './scan-machines.ts'
 
 export type Victim = 'control-plane' | 'agent' | 'database'
 export const victims: readonly Victim[] = ['control-plane', 'agent', 'database']
@@ -61,23 +62,28 @@ export async function sandboxNamesOf(dockId: string): Promise<string[]> {
   return names
 }
 
-/** Returns the pid of a Dock's sandbox. */
-export async function sandboxOf(dataDir: string, dockId: string): Promise<number> {
+/** Returns the processes of a Dock's sandbox: those of runsc, or QEMU. */
+export async function sandboxProcessesOf(dockId: string): Promise<number[]> {
+  const found = await emulatorsOf(dockId)
   const names = await sandboxNamesOf(dockId)
   for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue
     const line = await read(entry, 'cmdline')
-    if (
-      line.startsWith('runsc-sandbox') &&
-      line.includes(dataDir) &&
-      names.some((name) => line.includes(name))
-    )
-      return Number(entry)
+    if (line.includes('runsc') && names.some((name) => line.includes(name))) found.push(Number(entry))
   }
+  return found
+}
+
+/** Returns the pid of a Dock's sandbox. */
+export async function sandboxOf(dockId: string): Promise<number> {
+  const [emulator] = await emulatorsOf(dockId)
+  if (emulator !== undefined) return emulator
+  for (const pid of await sandboxProcessesOf(dockId))
+    if ((await read(pid, 'cmdline')).startsWith('runsc-sandbox')) return pid
   throw new Error(`no sandbox of Dock ${dockId}`)
 }
 
 /** Kills a Dock's sandbox, like the kernel when memory is short. */
-export async function killSandbox(dataDir: string, dockId: string): Promise<void> {
-  process.kill(await sandboxOf(dataDir, dockId), 'SIGKILL')
+export async function killSandbox(dockId: string): Promise<void> {
+  process.kill(await sandboxOf(dockId), 'SIGKILL')
 }

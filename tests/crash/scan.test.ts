@@ -10,6 +10,7 @@ const blank = `blank-${'0'.repeat(32)}`
  */
 const consistentState = (): { recorded: Recorded; found: Found } => ({
   recorded: {
+    runtime: 'gvisor',
     docks: [
       { id: running, name: 'a', state: 'ready', generation: 3, hasDisk: true },
       { id: kept, name: 'b', state: 'error', generation: 1, hasDisk: true },
@@ -73,6 +74,15 @@ describe('the scanner', () => {
     for (const part of ['sandboxes', 'gofers', 'groups', 'states', 'bundles'] as const)
       found[part].splice(-1, 1, `${blank} of a dead agent`)
     expect(disagreements(recorded, found)).toContain(`sandbox ${blank} of a dead agent is left over`)
+  })
+
+  it('wants no mounts and no files of runsc on a host of microVMs', () => {
+    const { recorded, found } = consistentState()
+    const machines = { ...found, states: [], mounts: [], loops: [] }
+    expect(disagreements({ ...recorded, runtime: 'microvm' }, machines)).toEqual([])
+    expect(disagreements({ ...recorded, runtime: 'microvm' }, found)).toContain(
+      `mount of ${running} is left over`,
+    )
   })
 
   it('reports a second sandbox of a Dock, and one of an old generation', () => {

@@ -9,10 +9,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { findMachines } from './scan-machines.ts'
 
 const run = promisify(execFile)
 
 export type Recorded = {
+  /** What runs the Docks of the host. */
+  runtime: string
   docks: { id: string; state: string; generation: number; hasDisk: boolean; name: string }[]
   snapshots: { id: string; dockId: string; status: string }[]
   /** Operations that are not completed. */
@@ -31,11 +34,12 @@ export type Recorded = {
  */
 export type Found = {
   sandboxes: string[]
+  /** Gofers of runsc, or what starts and awaits QEMU. */
   gofers: string[]
   groups: string[]
   /** State files of runsc. */
   states: string[]
-  /** OCI bundles made by the driver. */
+  /** OCI bundles made by the driver, or folders of microVMs. */
   bundles: string[]
   namespaces: string[]
   /** Interfaces of network namespaces in which a blank sandbox waits. */
@@ -91,8 +95,8 @@ export async function readRecorded(dataDir: string): Promise<Recorded> {
   try {
     await client.query('begin isolation level repeatable read')
     const rows = async <Row>(sql: string): Promise<Row[]> => (await client.query(sql)).rows as Row[]
-    const [hosts] = await rows<{ slots: number; placed: number }>(
-      `select coalesce(sum(reserved_slots), 0)::int as slots,
+    const [hosts] = await rows<{ runtime: string; slots: number; placed: number }>(
+      `select coalesce(min(runtime), 'gvisor') as runtime, coalesce(sum(reserved_slots), 0)::int as slots,
         (select count(*) from docks where placed)::int as placed from hosts`,
     )
     return {
@@ -181,20 +185,25 @@ export async function readFound(
   const isOwner = (owner: string): boolean => owner !== 'spare' && owner !== 'reserved'
   const [disks, captures] = [await list('docks'), await list('captures')]
   const proper = /^[0-9a-f-]{36}$/
-  const bundles = join('/run', `dock-${tag.slice(0, 12)}`, 'sandboxes')
+  const runDir = join('/run', `dock-${tag.slice(0, 12)}`)
+  const bundles = join(runDir, 'sandboxes')
   const nameIn = await namingOf(bundles, agent)
   const ofBlanks = `blank-${createHash('sha256').update(bundles).digest('hex').slice(0, 8)}`
   const { sandboxes, gofers } = await processes(join(host, 'runsc'), nameIn)
   const ids = new Set([...disks, ...everyDock, ...sandboxes.map((name) => name.split('/')[0]!)])
+  const machines = await findMachines(host, runDir, (id) => ids.has(id))
   return {
-    sandboxes,
-    gofers,
+    sandboxes: [...sandboxes, ...machines.sandboxes],
+    gofers: [...gofers, ...machines.gofers],
     // Other servers on this machine have cgroups too.
-    groups: (await controlGroups(nameIn)).filter(
-      (name) => ids.has(name.split('/')[0]!) || name.startsWith(ofBlanks),
-    ),
+    groups: [
+      ...(await controlGroups(nameIn)).filter(
+        (name) => ids.has(name.split('/')[0]!) || name.startsWith(ofBlanks),
+      ),
+      ...machines.groups,
+    ],
     states: await sandboxesIn(join(host, 'runsc'), nameIn),
-    bundles: await sandboxesIn(bundles, nameIn),
+    bundles: [...(await sandboxesIn(bundles, nameIn)), ...machines.bundles],
     namespaces: namespaceNames.map(ownerOf).filter(isOwner),
     reserved: cables.flatMap(({ name, alias }) => (alias === 'reserved' ? name : [])),
     interfaces: cables.map((cable) => cable.alias || `nobody (${cable.name})`).filter(isOwner),
@@ -225,6 +234,8 @@ export function disagreements(recorded: Recorded, found: Found): string[] {
   const running = ofDocks.map((name) => name.split('/')[0]!)
   const blanks = found.sandboxes.filter(isBlank)
   const sandboxes = [...ofDocks, ...blanks]
+  /** Only runsc has files of its own, and only its disks are mounted. */
+  const ofRunsc = (names: readonly string[]) => (recorded.runtime === 'gvisor' ? names : [])
   const kept = recorded.docks
     .filter((dock) => dock.hasDisk && !alive.includes(dock.state))
     .map(({ id }) => id)
@@ -246,12 +257,12 @@ export function disagreements(recorded: Recorded, found: Found): string[] {
     ...differences('sandbox', sandboxes, found.sandboxes),
     ...differences('gofer', sandboxes, found.gofers),
     ...differences('control group', sandboxes, found.groups),
-    ...differences('state of sandbox', sandboxes, found.states),
+    ...differences('state of sandbox', ofRunsc(sandboxes), found.states),
     ...differences('bundle of sandbox', sandboxes, found.bundles),
     ...differences('namespace of', running, found.namespaces),
     ...differences('interface of', running, found.interfaces),
-    ...differences('mount of', running, found.mounts),
-    ...differences('loop device of', running, found.loops),
+    ...differences('mount of', ofRunsc(running), found.mounts),
+    ...differences('loop device of', ofRunsc(running), found.loops),
     ...differences('disk of', [...running, ...kept], found.disks),
     ...differences('capture', completed, found.captures),
     ...found.halfMade.map((name) => `left by an interrupted write: ${name}`),

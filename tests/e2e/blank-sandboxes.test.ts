@@ -41,7 +41,7 @@ it('a Dock from a blank has its own name, disk, variables and network, and survi
   const { ip } = await server.client.call('readDock', { params: { id: dock.id } })
   expect(await run(server, dock.id, 'hostname -I')).toContain(ip)
   expect((await exec(server, dock.id, 'sudo id -u')).stdout).toBe('0\n')
-  const pid = await sandboxOf(server.dataDir, dock.id)
+  const pid = await sandboxOf(dock.id)
   await server.client.call('stopDock', again)
   await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false)
   await server.client.call('resumeDock', again)

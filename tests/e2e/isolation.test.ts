@@ -151,7 +151,7 @@ it('packets with forged source addresses are dropped, even from a compromised sa
   const { stdout } = await runOnHost('ip', ['-json', 'link', 'show', 'type', 'veth'])
   const links = JSON.parse(stdout) as { ifalias?: string; address: string }[]
   const router = links.find(({ ifalias }) => ifalias === a.id)!.address
-  const pid = await sandboxOf(server.dataDir, a.id)
+  const pid = await sandboxOf(a.id)
   const send = (from: string, to: string) =>
     runOnHost('nsenter', [
       ...[`--net=/proc/${pid}/ns/net`, 'perl', `${programs}send-frame.pl`],

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sandboxNamesOf } from '../crash/processes.ts'
 import { createDock, exec, run } from './support/dock.ts'
+import { isFrozen } from './support/is-frozen.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
@@ -10,29 +10,30 @@ const server = useServer()
 const usual = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
 const patient = { timeout: 90_000, interval: 200 }
 
-/** Lists this server's sandboxes. Their names contain the Dock and the generation at boot. */
-const sandboxes = async (): Promise<string[]> => {
-  const names = await readdir(join(server.dataDir, 'host/runsc'))
-  return [
-    ...new Set(names.flatMap((name) => /^(d[0-9a-f]{32}g[0-9a-f]{8})_.*\.state$/.exec(name)?.[1] ?? [])),
-  ]
-}
-const bootedFor = (dockId: string, generation: number): string =>
-  `d${dockId.replaceAll('-', '')}g${generation.toString(16).padStart(8, '0')}`
-
-/** Returns true if the kernel reports the sandbox's cgroup as frozen. */
-const isFrozen = async (sandbox: string): Promise<boolean> => {
-  const one = await readFile(`/sys/fs/cgroup/freezer/dock/${sandbox}/freezer.state`, 'utf8').catch(() => null)
-  if (one !== null) return one.trim() === 'FROZEN'
-  return (await readFile(`/sys/fs/cgroup/dock/${sandbox}/cgroup.events`, 'utf8')).includes('frozen 1')
+/** The Docks whose sandboxes were booted for the pool, by the agent's records: those in it, and those that left it. */
+const ofPool = async (): Promise<{ waiting: string[]; claimed: string[] }> => {
+  const folder = join(server.dataDir, 'host/handles')
+  const found: { waiting: string[]; claimed: string[] } = { waiting: [], claimed: [] }
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), 'utf8').catch(() => '{}')
+    const record = JSON.parse(text) as {
+      dockId?: string
+      phase?: string
+      generation?: number
+      sandbox?: { generation: number } | null
+    }
+    if (!record.dockId || record.phase !== 'running' || record.sandbox?.generation !== 0) continue
+    found[record.generation === 0 ? 'waiting' : 'claimed'].push(record.dockId)
+  }
+  return found
 }
 
 /** Waits until the warm pool has this many frozen sandboxes. */
 const waitForWarmSandboxes = (count: number): Promise<void> =>
   expect
     .poll(async () => {
-      const warm = (await sandboxes()).filter((sandbox) => sandbox.endsWith('g00000000'))
-      return (await Promise.all(warm.map(isFrozen))).filter(Boolean).length
+      const { waiting } = await ofPool()
+      return (await Promise.all(waiting.map((id) => isFrozen(id).catch(() => false)))).filter(Boolean).length
     }, patient)
     .toBeGreaterThanOrEqual(count)
 
@@ -40,8 +41,7 @@ describe('the warm pool', () => {
   it('provides sandboxes that become Docks, each with its own name and identity', async () => {
     await waitForWarmSandboxes(2)
     const [one, other] = [await createDock(server, usual), await createDock(server, usual)]
-    const running = await sandboxes()
-    expect(running).toEqual(expect.arrayContaining([bootedFor(one.id, 0), bootedFor(other.id, 0)]))
+    expect((await ofPool()).claimed).toEqual(expect.arrayContaining([one.id, other.id]))
     const identity = 'hostname; cat /etc/machine-id; hostname -I'
     const [mine, theirs] = [await run(server, one.id, identity), await run(server, other.id, identity)]
     expect(mine).toMatch(new RegExp(`^${one.name}\n[0-9a-f]{32}\n`))
@@ -55,7 +55,7 @@ describe('the warm pool', () => {
     const dock = await server.client.call('createDock', {
       body: { workspaceId: server.admin.workspaceId, ...usual, name, env: { TOKEN: "it's\na secret" } },
     })
-    expect(await sandboxes()).toContain(bootedFor(dock.id, 0))
+    expect((await ofPool()).claimed).toContain(dock.id)
     const said = await run(
       server,
       dock.id,
@@ -86,13 +86,11 @@ describe('a Dock in which nothing runs', () => {
     const [idle, busy] = [await createDock(server), await createDock(server)]
     await run(server, busy.id, 'setsid sleep 1000 >/dev/null 2>&1 & echo $! > /tmp/pid')
     await run(server, idle.id, 'echo here > /tmp/file')
-    const sandboxOf = async (dockId: string) => (await sandboxNamesOf(dockId)).at(-1) ?? ''
-    const [idleSandbox, busySandbox] = [await sandboxOf(idle.id), await sandboxOf(busy.id)]
-    await expect.poll(() => isFrozen(idleSandbox), patient).toBe(true)
-    expect(await isFrozen(busySandbox)).toBe(false)
+    await expect.poll(() => isFrozen(idle.id), patient).toBe(true)
+    expect(await isFrozen(busy.id)).toBe(false)
     expect(await run(server, idle.id, 'cat /tmp/file')).toBe('here\n')
     await run(server, busy.id, 'kill $(cat /tmp/pid)')
-    await expect.poll(() => isFrozen(busySandbox), patient).toBe(true)
-    await expect.poll(() => isFrozen(idleSandbox), patient).toBe(true)
+    await expect.poll(() => isFrozen(busy.id), patient).toBe(true)
+    await expect.poll(() => isFrozen(idle.id), patient).toBe(true)
   })
 })

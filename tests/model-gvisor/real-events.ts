@@ -18,7 +18,7 @@ const killSandboxOf = (world: CrashWorld, index: number): Command =>
     run: async (model, system) => {
       const live = model.docks.filter(isReady)
       const dock = live[index % live.length]!
-      await killSandbox(world.dataDir, dock.id)
+      await killSandbox(dock.id)
       die(model, dock)
       const { state, generation } = dock
       await expect.poll(() => stateOf(system, dock.id), { timeout: 60_000 }).toEqual({ state, generation })

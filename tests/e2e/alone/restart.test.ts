@@ -6,6 +6,7 @@ import { freePort } from '@dock/testkit/src/free-port.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppName, killApp, processesOf } from '../support/app-process.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
+import { followOutput } from '../support/follow-output.ts'
 import { newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 let dataDir: string
@@ -69,26 +70,10 @@ describe('a kept process', () => {
     done
     echo end; exit 7`
     const { id: pid } = await server.client.call('startDockProcess', { params, body: { command } })
-    const { baseUrl, apiKey } = server.admin
     let seen = Buffer.alloc(0)
-    /** Reads on from where the last reader was cut off. Returns true at the end of the output. */
-    const readOn = async (): Promise<boolean> => {
-      try {
-        const url = `${baseUrl}/v1/docks/${params.id}/processes/${pid}/output?follow=true&offset=${seen.length}`
-        const response = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } })
-        if (!response.ok || !response.body) return false
-        expect(response.headers.get('x-dock-start-offset')).toBe(String(seen.length))
-        for await (const chunk of response.body) seen = Buffer.concat([seen, chunk])
-        return true
-      } catch (error) {
-        if (error instanceof TypeError || (error instanceof Error && error.name === 'AbortError'))
-          return false
-        throw error
-      }
-    }
-    const reading = (async () => {
-      while (!(await readOn())) await delay(200)
-    })()
+    const reading = followOutput(server, { ...params, pid }, (chunk) => {
+      seen = Buffer.concat([seen, chunk])
+    })
     for (const victim of victims) {
       const before = seen.length
       // Both programs run again, and the output continues, before the next one is killed.

@@ -1,20 +1,8 @@
 /** Searches the memory of a Dock's sandbox, byte by byte: the guest's memory and that of the sandbox processes. */
 import { open, readdir, readFile, readlink } from 'node:fs/promises'
-import { sandboxNamesOf } from '../../crash/processes.ts'
+import { sandboxProcessesOf } from '../../crash/processes.ts'
 
 const pieceBytes = 8 * 1024 * 1024
-
-/** Lists the processes of the Dock's sandbox. */
-const processesOf = async (dockId: string): Promise<string[]> => {
-  const found: string[] = []
-  const names = await sandboxNamesOf(dockId)
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
-    const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-    if (names.some((name) => line.includes(name)) && line.includes('runsc')) found.push(pid)
-  }
-  return found
-}
 
 /** Words that are searched for, and those that were found. */
 type Search = { words: readonly string[]; found: Set<string> }
@@ -41,8 +29,8 @@ const searchFile = async (path: string, search: Search, from: number, to: number
 
 const guestMemory = '/memfd:runsc-memory'
 
-const searchProcess = async (pid: string, search: Search): Promise<void> => {
-  // The guest's memory is a single memfd that the sandbox has open.
+const searchProcess = async (pid: number, search: Search): Promise<void> => {
+  // The guest's memory is a single memfd that runsc has open. QEMU maps it, so it is found below.
   for (const number of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
     const path = `/proc/${pid}/fd/${number}`
     if (!(await readlink(path).catch(() => '')).startsWith(guestMemory)) continue
@@ -62,7 +50,7 @@ const searchProcess = async (pid: string, search: Search): Promise<void> => {
 
 /** Returns those words that occur anywhere in the memory of the Dock's sandbox. Throws if there is no sandbox. */
 export async function wordsInMemory(dockId: string, words: readonly string[]): Promise<Set<string>> {
-  const processes = await processesOf(dockId)
+  const processes = await sandboxProcessesOf(dockId)
   if (processes.length === 0) throw new Error(`no sandbox of Dock ${dockId} is found`)
   const search = { words, found: new Set<string>() }
   for (const pid of processes) if (search.found.size < words.length) await searchProcess(pid, search)

@@ -1,7 +1,7 @@
 /** Starts Dock like a person, with `script/server`, on its own data folder and port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@dock/sdk'
@@ -38,9 +38,21 @@ export type Server = {
   ended: Promise<number>
 }
 
-/** Creates an empty data folder. */
-export function newDataDir(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'dock-e2e-'))
+/**
+ * Creates a data folder for a first start. For a host of microVMs it has what the test fixtures hold of them, which would take
+ * a minute to download and build.
+ */
+export async function newDataDir(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'dock-e2e-'))
+  const { DOCK_RUNTIME: runtime, DOCK_TEST_MICROVM: machines, DOCK_TEST_GUEST_AGENT: agent } = process.env
+  if (runtime === 'microvm' && machines && agent) {
+    const host = join(dataDir, 'host')
+    await mkdir(host, { mode: 0o700 })
+    const copy = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true }
+    await cp(machines, join(host, 'microvm'), copy)
+    for (const end of ['', '.json']) await cp(`${agent}${end}`, join(host, `bin/guest-agent${end}`), copy)
+  }
+  return dataDir
 }
 
 /** Removes a data folder after its server has ended. */

@@ -73,7 +73,7 @@ const makeBroken = async (server: Server): Promise<string> => {
   let killed: number | undefined
   while ((await server.client.call('readDock', { params: { id } })).state !== 'error') {
     if (Date.now() > deadline) throw new Error('a Dock whose machine ends again and again is still restarted')
-    const pid = await sandboxOf(server.dataDir, id).catch(() => undefined)
+    const pid = await sandboxOf(id).catch(() => undefined)
     if (pid !== undefined && pid !== killed) process.kill(pid, 'SIGKILL')
     killed = pid ?? killed
     // A sandbox that nobody uses is frozen, and a frozen process does not end. A command thaws it.
