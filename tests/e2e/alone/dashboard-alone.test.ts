@@ -1,6 +1,7 @@
 /**
  * Pages on a server of their own: the control plane is killed under open ones, and people open the links of mails.
  */
+import type { RuntimeName } from '@dock/contract'
 import { openDatabase } from '@dock/control-plane/database'
 import { raiseAlert } from '@dock/control-plane/src/modules/notifications/index.ts'
 import { newUuid } from '@dock/foundation'
@@ -80,6 +81,62 @@ it('eight tabs catch up after the control plane was killed, without a reload', a
   expect(await Promise.all(tabs.map((tab) => tab.evaluate('window.isSamePage')))).toEqual(
     tabs.map(() => true),
   )
+})
+
+/** Adds a host that reads online, and that no agent links. Returns its id. */
+const addHost = async (runtime: RuntimeName, isEmulated = false): Promise<string> => {
+  const id = newUuid()
+  await withDatabase((db) =>
+    sql`insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, boot_id, vcpu_total,
+      mem_total_bytes, disk_total_bytes, max_docks, images, state, mem_available_bytes, disk_free_bytes, created_at,
+      last_heartbeat_at, is_emulated)
+    values (${id}, ${`host-of-${runtime}`}, ${Buffer.from(id)}, ${runtime}, 'x86_64', 'linux', 'b', 8, ${2 ** 34}, ${2 ** 37},
+      200, '{debian-13}', 'online', ${2 ** 33}, ${2 ** 36}, now(), now() + interval '1 day', ${isEmulated})`.execute(
+      db,
+    ),
+  )
+  return id
+}
+
+describe('a fleet', () => {
+  it('offers the runtime of a new Dock only if hosts of both are online, and not for a Template', async () => {
+    const page = tabs[0]!
+    const open = async (): Promise<void> => {
+      const offer = page.waitForResponse(/largest-dock/)
+      await page.goto(`${server.admin.baseUrl}/docks/new`)
+      await (await offer).finished()
+      await page.getByLabel('CPUs').waitFor()
+    }
+    const runtime = page.getByLabel('Runtime')
+    await addHost('gvisor')
+    await open()
+    expect(await runtime.count()).toBe(0)
+    await addHost('microvm')
+    await open()
+    await runtime.selectOption('microvm')
+    await page.getByText('--runtime microvm').waitFor()
+    await page.getByLabel('Start from').selectOption('from')
+    await expect.poll(() => runtime.count()).toBe(0)
+    expect(await page.getByText('--runtime').count()).toBe(0)
+    await page.getByLabel('Start from').selectOption('image')
+    const asked = page.waitForRequest(
+      (request) => request.method() === 'POST' && /\/v1\/docks$/.test(request.url()),
+    )
+    await page.getByRole('button', { name: 'Create' }).click()
+    expect((await asked).headers()).toMatchObject({ 'x-dock-runtime': 'microvm' })
+    // No agent is linked.
+    await page.getByText('no_host_capacity').waitFor()
+  })
+
+  it('warns on the page of a host that emulates its microVMs, and of no other', async () => {
+    const page = tabs[0]!
+    const warning = page.getByText('MicroVMs are emulated on this host.')
+    await page.goto(`${server.admin.baseUrl}/hosts/${await addHost('microvm', true)}`)
+    await warning.waitFor()
+    await page.goto(`${server.admin.baseUrl}/hosts/${await addHost('gvisor')}`)
+    await page.getByText('Docks on it').waitFor()
+    expect(await warning.count()).toBe(0)
+  })
 })
 
 describe('the links of mails', () => {

@@ -13,6 +13,7 @@ const list: Command = {
     context.out.list(all, {
       ID: (each) => each.id,
       STATE: (each) => each.state,
+      RUNTIME: (each) => each.runtime,
       DOCKS: (each) => `${each.runningDocks} of ${each.maxDocks}`,
       CPUS: (each) => String(each.vcpuTotal),
       MEMORY: (each) => formatBytes(each.memTotalBytes),

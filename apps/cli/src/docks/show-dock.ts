@@ -24,6 +24,7 @@ export function showDock({ out }: Context, dock: DockInfo, lastStop: DockStop | 
       ['why', isOff && lastStop ? reasonOf(lastStop) : null],
       ['size', sizeOf(dock)],
       ['image', dock.image],
+      ['runtime', dock.runtime],
       ['environment', dock.environment],
       ['template', dock.fromTemplate],
       ['stops after', dock.ttlSeconds === null ? null : formatSeconds(dock.ttlSeconds)],

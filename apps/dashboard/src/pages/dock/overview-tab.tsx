@@ -50,6 +50,7 @@ export function OverviewTab({ dock }: { dock: DockInfo }) {
   }, [series.data])
   const facts = [
     ['Image', dock.image],
+    ['Runtime', dock.runtime],
     [
       'Size',
       `${countOf(dock.cpus, 'CPU')}, ${formatBytes(dock.memoryMiB * 2 ** 20)} memory, ${dock.diskGiB} GiB disk`,
