@@ -9,7 +9,7 @@ import { once } from 'node:events'
 /** End-to-end tests that hold on every runtime. */
 const endToEnd = [
   ...['first-dock', 'stop-resume-branch', 'terminal', 'processes', 'ports', 'files', 'ssh', 'environments'],
-  ...['repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
+  ...['sudo', 'repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
 ]
 /** Parts that are a project of tests. */
 const projects = { driver: 'microvm', fleet: 'fleet' }
