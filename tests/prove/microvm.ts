@@ -1,10 +1,12 @@
 /**
  * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `fleet` (one
- * host of each runtime) and names of end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes
- * an hour.
+ * host of each runtime), `inside` (what only a kernel of its own gives a Dock) and names of end-to-end tests; without any, all.
+ * Machines are emulated unless KVM works, so this takes an hour.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fivePackages, fiveThings } from './inside/five-things.ts'
+import { tryThings } from './inside/try-things.ts'
 
 /** End-to-end tests that hold on every runtime. */
 const endToEnd = [
@@ -13,7 +15,7 @@ const endToEnd = [
 ]
 /** Parts that are a project of tests. */
 const projects = { driver: 'microvm', fleet: 'fleet' }
-const all = [...Object.keys(projects), ...endToEnd]
+const all = [...Object.keys(projects), 'inside', ...endToEnd]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((part) => !all.includes(part))
@@ -35,6 +37,10 @@ const runTests = async (args: readonly string[]): Promise<boolean> => {
 const broken: string[] = []
 for (const [part, project] of Object.entries(projects))
   if (parts.includes(part) && !(await runTests(['--project', project]))) broken.push(part)
+if (parts.includes('inside')) {
+  const trial = { runtime: 'microvm', image: 'inside', packages: fivePackages, things: fiveThings } as const
+  for (const [name, outcome] of await tryThings(trial)) if (outcome !== 'works') broken.push(name)
+}
 const files = parts.filter((part) => endToEnd.includes(part)).map((part) => `tests/e2e/${part}.test.ts`)
 if (files.length > 0 && !(await runTests(['--project', 'e2e', ...files]))) broken.push('end-to-end tests')
 console.log(broken.length === 0 ? 'pass: microVMs run Docks' : `fail: ${broken.join(', ')}`)
