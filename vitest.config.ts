@@ -116,6 +116,15 @@ export default defineConfig({
           ...oneFileAtATime,
         },
       },
+      // Run by script/prove microvm, not by script/test.
+      {
+        test: {
+          name: 'microvm-hostile',
+          include: ['tests/microvm-hostile/*.test.ts'],
+          ...realDocks,
+          ...oneFileAtATime,
+        },
+      },
       // Run by script/prove model-gvisor, not by script/test.
       {
         test: {

@@ -1,7 +1,7 @@
 /**
- * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `fleet` (one
- * host of each runtime), `inside` (what only a kernel of its own gives a Dock) and names of end-to-end tests; without any, all.
- * Machines are emulated unless KVM works, so this takes an hour.
+ * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `hostile`
+ * (guests whose agent lies), `fleet` (one host of each runtime), `inside` (what only a kernel of its own gives a Dock) and names
+ * of end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes an hour.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const endToEnd = [
   ...['sudo', 'repositories', 'warm-pool', 'cancel-on-disconnect', 'disk-size', 'webhooks', 'cli'],
 ]
 /** Parts that are a project of tests. */
-const projects = { driver: 'microvm', fleet: 'fleet' }
+const projects = { driver: 'microvm', hostile: 'microvm-hostile', fleet: 'fleet' }
 const all = [...Object.keys(projects), 'inside', ...endToEnd]
 
 const wanted = process.argv.slice(2)

@@ -4,7 +4,7 @@ import type { Frame } from './frames.ts'
 import { GuestInput } from './guest-input.ts'
 import { GuestOutput } from './guest-output.ts'
 import { GuestRefused, GuestViolation } from './link-errors.ts'
-import { states, types } from './protocol.ts'
+import { sizes, states, types } from './protocol.ts'
 
 /** What a channel needs of its link. */
 export type ChannelLink = {
@@ -17,6 +17,8 @@ export type ChannelLink = {
 type ChannelState = 'opening' | 'attaching' | 'open' | 'closing' | 'closed' | 'left'
 
 const nothing = Buffer.alloc(0)
+/** What may be under way when the host closes a program: the windows of its outputs, and some frames without output. */
+const ignoredMax = 2 * sizes.window + 1_024
 const positionBytes = (position: number): Buffer => {
   const bytes = Buffer.allocUnsafe(8)
   bytes.writeBigUInt64LE(BigInt(position))
@@ -41,6 +43,8 @@ export class GuestProgram {
   /** True until the guest says where the streams are. */
   #isFirst = true
   #hasEnded = false
+  /** Bytes and frames that came after the host had closed the program, or left it. */
+  #ignored = 0
   /** After a new connection the guest says again what has ended: the program, and its outputs. */
   #mayRepeatEnd = false
   readonly #mayRepeatStreamEnd = [false, false]
@@ -126,7 +130,11 @@ export class GuestProgram {
 
   /** Throws {@link GuestViolation} if the frame has no place in the state of the channel. */
   handle({ type, stream, payload }: Frame): void {
-    if (this.#state === 'left' || (this.#state === 'closing' && type !== types.closed)) return
+    if (this.#state === 'left' || (this.#state === 'closing' && type !== types.closed)) {
+      this.#ignored += Math.max(1, payload.length)
+      if (this.#ignored > ignoredMax) throw new GuestViolation('a program that was closed goes on')
+      return
+    }
     switch (type) {
       case types.opened:
         if (this.#state !== 'opening') throw new GuestViolation('opened twice')

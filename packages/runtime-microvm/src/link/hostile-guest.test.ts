@@ -81,6 +81,16 @@ describe('a violation ends the link', () => {
     'acknowledged input that was never sent': ({ guest, id }) => guest.say(types.ack, 0, id, bytes8(1n)),
     'a position beyond all numbers': ({ guest, id }) => guest.say(types.ack, 0, id, bytes8(2n ** 64n - 1n)),
     'half a position': ({ guest, id }) => guest.say(types.ack, 0, id, words(0)),
+    'output of a closed program beyond what was under way': ({ guest, program, id }) => {
+      void program.close()
+      for (let sent = 0; sent <= 3 * sizes.window; sent += sizes.payloadMax)
+        guest.say(types.data, 1, id, Buffer.alloc(sizes.payloadMax))
+    },
+    'endless frames of a program that was left': ({ guest, link, program, id }) => {
+      void link.leave(program)
+      for (let frame = 0; frame <= 2 * sizes.window; frame += 8) guest.say(types.ack, 0, id, bytes8(0n))
+      for (let frame = 0; frame <= 1_024; frame += 1) guest.say(types.end, 1, id)
+    },
     'a reply to no call': ({ guest }) => guest.say(types.reply, 0, 77, words(0)),
     'more output than the window': ({ guest, id }) => {
       for (let sent = 0; sent <= sizes.window; sent += sizes.payloadMax)

@@ -15,10 +15,10 @@ import {
 } from '@dock/runtime-microvm/src/machine/qemu/qemu-vmm.ts'
 import { type Release, readRelease } from '@dock/runtime-microvm/src/machine/release.ts'
 
-const { DOCK_TEST_MICROVM: installed, DOCK_TEST_GUEST_AGENT: agent, DOCK_TEST_ROOTFS: rootfs } = process.env
+const { DOCK_TEST_MICROVM: installed, DOCK_TEST_GUEST_AGENT: honest, DOCK_TEST_ROOTFS: rootfs } = process.env
 
 /** False if this machine lacks what the tests need. */
-export const hasTestMachines = Boolean(installed && agent && rootfs && process.getuid?.() === 0)
+export const hasTestMachines = Boolean(installed && honest && rootfs && process.getuid?.() === 0)
 
 export type TestMachines = {
   /** Folder for files of the test. */
@@ -36,7 +36,8 @@ export type TestMachines = {
   close(): Promise<void>
 }
 
-export async function openTestMachines(): Promise<TestMachines> {
+/** `agent` is the guests' agent, if it is another one. */
+export async function openTestMachines(agent = honest): Promise<TestMachines> {
   if (!installed || !agent || !rootfs)
     throw new Error('set DOCK_TEST_MICROVM, DOCK_TEST_GUEST_AGENT and DOCK_TEST_ROOTFS')
   const folder = await mkdtemp(join(tmpdir(), 'dock-vm-'))
