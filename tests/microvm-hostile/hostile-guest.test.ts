@@ -111,7 +111,7 @@ describe.runIf(hasTestMachines)('a guest whose agent lies', () => {
     const handle = await start()
     const hanging = driver.exec(handle, lie('hang'))
     const gone = expect(hanging).rejects.toMatchObject({ name: 'SandboxGone' })
-    await driver.capabilities.freezing!.freeze(handle)
+    expect(await driver.capabilities.freezing!.freeze(handle)).toBe(false)
     await driver.destroy(handle)
     await gone
     await expectGone(handle)

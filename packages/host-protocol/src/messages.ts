@@ -58,7 +58,11 @@ export type StopDock = z.infer<typeof stopDock>
 
 export const captureDock = z.object({ ...command, captureId: uuid })
 export type CaptureDock = z.infer<typeof captureDock>
-export const captured = z.object({ sizeBytes: count })
+export const captured = z.object({
+  sizeBytes: count,
+  /** The sandbox did not write what it had in memory: the disk is as after a power cut. */
+  afterPowerCut: z.literal(true).optional(),
+})
 export type Captured = z.infer<typeof captured>
 /** The response of a stop; `capture` is null if the stop had no `captureId`. */
 export const stoppedDock = z.object({ capture: captured.nullable() })

@@ -158,6 +158,8 @@ export function createGvisorDriver(options: GvisorOptions): GvisorDriver {
         const sandbox = sandboxOf(handle)
         await sandbox.use(() => sandbox.cgroup.freeze())
         sandbox.isFrozen = true
+        // What is written to the disk is in the host's memory, and the host writes it.
+        return true
       },
       thaw: async (handle) => {
         const sandbox = sandboxOf(handle)

@@ -312,8 +312,11 @@ export type RuntimeDriver = {
 
 /** Pausing and resuming sandboxes. */
 export type Freezing = {
-  /** Pauses every process of the sandbox. Calls into the sandbox wait until {@link Freezing.thaw}. Idempotent. */
-  freeze(handle: SandboxHandle): Promise<void>
+  /**
+   * Pauses every process of the sandbox. Calls into the sandbox wait until {@link Freezing.thaw}. Idempotent. Returns false
+   * if the sandbox did not first write what it has in memory: its disk then is as after a power cut.
+   */
+  freeze(handle: SandboxHandle): Promise<boolean>
   /** Resumes a frozen sandbox. Idempotent. */
   thaw(handle: SandboxHandle): Promise<void>
 }

@@ -828,6 +828,7 @@ class ListedSnapshot(TypedDict):
     createdAt: str
     organizationId: str
     dockName: str | None
+    afterPowerCut: bool
     copy: SnapshotCopy | None
 
 

@@ -746,6 +746,7 @@ export type Database = {
     used_at: Date | null
     lost_at: Date | null
     number: number
+    after_power_cut: Generated<boolean>
   }
   ssh_host_keys: {
     id: string
@@ -952,7 +953,7 @@ export const tableColumns = {
   schema_migrations: ['number', 'name', 'checksum', 'applied_at'],
   sessions: ['id', 'user_id', 'token', 'expires_at', 'ip_address', 'user_agent', 'created_at', 'updated_at'],
   snapshot_restores: ['snapshot_id', 'host_id', 'state', 'updated_at'],
-  snapshots: ['id', 'dock_id', 'organization_id', 'status', 'size_bytes', 'runtime', 'host_id', 'disk_gib', 'created_at', 'copied_at', 'used_at', 'lost_at', 'number'],
+  snapshots: ['id', 'dock_id', 'organization_id', 'status', 'size_bytes', 'runtime', 'host_id', 'disk_gib', 'created_at', 'copied_at', 'used_at', 'lost_at', 'number', 'after_power_cut'],
   ssh_host_keys: ['id', 'instance_id', 'type', 'public_key', 'sealed_private_key', 'created_at'],
   ssh_keys: ['id', 'user_id', 'name', 'public_key', 'fingerprint', 'last_used_at', 'created_at', 'proved_at', 'challenge', 'challenge_expires_at', 'expires_at'],
   templates: ['id', 'organization_id', 'name', 'source_dock_id', 'snapshot_id', 'status', 'size_bytes', 'image', 'disk_gib', 'runtime', 'connectors', 'created_at', 'updated_at', 'created_by'],

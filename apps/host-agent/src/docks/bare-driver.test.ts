@@ -40,6 +40,34 @@ test('a sandbox whose disk the host never mounts is frozen while it is captured,
   expect([...host.driver.frozen]).toEqual([])
 })
 
+test.each([
+  ['as after a power cut', true, false, { sizeBytes: expect.any(Number), afterPowerCut: true }],
+  ['whole', true, true, { sizeBytes: expect.any(Number) }],
+  ['whole on a disk that the host has mounted', false, false, { sizeBytes: expect.any(Number) }],
+])('a capture is %s, and says so', async (_, takesDevices, hasWritten, captured) => {
+  await host.remove()
+  host = await createMemoryHost({ takesDevices })
+  await dock().start(startCommand())
+  const { freezing } = host.driver.capabilities
+  const { freeze } = freezing
+  freezing.freeze = async (handle) => {
+    await freeze(handle)
+    return hasWritten
+  }
+  const capture = { operationId: newOperationId(), generation: 1, captureId: newUuid() }
+  expect(await dock().capture(capture)).toEqual(captured)
+  expect(await dock().stop({ ...capture, captureId: newUuid() })).toEqual({ capture: captured })
+})
+
+test('a sandbox that cannot be frozen is ended, and its disk is as after a power cut', async () => {
+  await host.remove()
+  host = await createMemoryHost({ takesDevices: true })
+  await dock().start(startCommand())
+  host.driver.failNext('freeze', new Error('no monitor'))
+  const stop = { operationId: newOperationId(), generation: 1, captureId: newUuid() }
+  expect((await dock().stop(stop)).capture).toMatchObject({ afterPowerCut: true })
+})
+
 test('no sandbox waits in the warm pool, and an idle Dock stays awake', async () => {
   const endWatch = host.agent.watch()
   await dock().start(startCommand())

@@ -15,13 +15,19 @@ export async function captureWithNote(dock: DockState, captureId: string): Promi
   return captured
 }
 
+/** Adds to a capture that its disk is as after a power cut, if the sandbox was captured before it had written its memory. */
+export function markPowerCut({ parts }: DockState, captured: Captured, hasWritten: boolean): Captured {
+  // What a sandbox writes to a disk that the host has mounted is in the capture.
+  return hasWritten || parts.driver.takesDisk === 'mount' ? captured : { ...captured, afterPowerCut: true }
+}
+
 /** A host that has the disk mounted holds writes back itself. Otherwise the sandbox is frozen, which also writes what it has in memory. */
 const captureLive = async (dock: DockState, live: SandboxHandle, captureId: string): Promise<Captured> => {
   const { driver, freezer } = dock.parts
   if (driver.takesDisk === 'mount') return await captureWithNote(dock, captureId)
-  await freezer.freeze(live, 'capture')
+  const hasWritten = await freezer.freeze(live, 'capture')
   try {
-    return await captureWithNote(dock, captureId)
+    return markPowerCut(dock, await captureWithNote(dock, captureId), hasWritten)
   } finally {
     await freezer.thaw(live, 'capture')
   }

@@ -8,7 +8,7 @@ import { requireRoom } from '../disks/pool.ts'
 import { AgentRefusal } from '../sandboxes/agent-refusal.ts'
 import type { DockState } from '../sandboxes/dock-state.ts'
 import { removeAllKept } from '../sandboxes/kept-processes/kept-processes.ts'
-import { captureWithNote } from './capture-dock.ts'
+import { captureWithNote, markPowerCut } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import { endUnreadable } from './end-unreadable.ts'
 import { shutDownProcesses } from './shut-down-processes.ts'
@@ -23,13 +23,17 @@ export async function endGracefully(dock: DockState): Promise<void> {
   await Promise.all([networks.destroy(dock.dockId), disks.detach(dock.dockId)])
 }
 
-/** On return nothing runs in the sandbox: it is frozen, or ended if it cannot be frozen. */
-const freezeOrEnd = async (dock: DockState, live: SandboxHandle): Promise<void> => {
+/**
+ * On return nothing runs in the sandbox: it is frozen, or ended if it cannot be frozen. Returns false if it did not write what
+ * it has in memory.
+ */
+const freezeOrEnd = async (dock: DockState, live: SandboxHandle): Promise<boolean> => {
   try {
-    await dock.parts.freezer.freeze(live, 'stop')
+    return await dock.parts.freezer.freeze(live, 'stop')
   } catch (error) {
     dock.logger.warn({ err: error }, 'could not freeze the sandbox; ending it before its disk is captured')
     await dock.endSandbox()
+    return false
   }
 }
 
@@ -54,8 +58,8 @@ const captureForStop = async (dock: DockState, captureId: string): Promise<Captu
       shutDownProcesses(dock, live),
       driver.takesDisk === 'mount' && disks.flush(dock.dockId),
     ])
-    await freezeOrEnd(dock, live)
-    return await captureWithNote(dock, captureId)
+    const hasWritten = await freezeOrEnd(dock, live)
+    return markPowerCut(dock, await captureWithNote(dock, captureId), hasWritten)
   } catch (error) {
     dock.adopt(live, { isNew: false })
     await dock.save({ phase: 'running' })

@@ -13,6 +13,8 @@ type Sandbox = {
   causes: Set<FreezeCause>
   /** Undefined if unknown: an earlier agent started the sandbox. */
   isFrozen: boolean | undefined
+  /** False if it was frozen before it had written what it has in memory. */
+  hasWritten: boolean
   /** The end of the latest transition. Transitions run in sequence; each applies the causes at the time it runs. */
   settled: Promise<void>
   changing: number
@@ -43,6 +45,7 @@ export class Freezer {
       handle,
       causes: new Set(state.cause ? [state.cause] : []),
       isFrozen: state.isNew ? false : undefined,
+      hasWritten: false,
       settled: Promise.resolve(),
       changing: 0,
     }
@@ -55,13 +58,17 @@ export class Freezer {
     this.#sandboxes.delete(keyOf(handle))
   }
 
-  /** Adds a cause. On return the sandbox is frozen. If this throws, the cause is not set. */
-  async freeze(handle: SandboxHandle, cause: FreezeCause): Promise<void> {
+  /**
+   * Adds a cause. On return the sandbox is frozen. If this throws, the cause is not set. Returns false if the sandbox did not
+   * first write what it has in memory, or is unknown.
+   */
+  async freeze(handle: SandboxHandle, cause: FreezeCause): Promise<boolean> {
     const sandbox = this.#sandboxes.get(keyOf(handle))
-    if (!sandbox) return
+    if (!sandbox) return false
     sandbox.causes.add(cause)
     try {
       await this.#converge(sandbox)
+      return sandbox.hasWritten
     } catch (error) {
       // Otherwise the running sandbox would count as frozen, and no caller would try again.
       sandbox.causes.delete(cause)
@@ -113,7 +120,8 @@ export class Freezer {
     const wanted = this.#shouldFreeze(sandbox)
     if (sandbox.isFrozen === wanted) return
     try {
-      await (wanted ? this.#freezing?.freeze(sandbox.handle) : this.#freezing?.thaw(sandbox.handle))
+      if (wanted) sandbox.hasWritten = (await this.#freezing?.freeze(sandbox.handle)) ?? false
+      else await this.#freezing?.thaw(sandbox.handle)
       sandbox.isFrozen = wanted
     } catch (error) {
       sandbox.isFrozen = undefined

@@ -78,6 +78,8 @@ export const snapshotCopy = z.strictObject({
 export const listedSnapshot = snapshot.extend({
   organizationId: uuid,
   dockName: z.string().nullable(),
+  /** True if the machine did not answer when it was captured: the disk is as after a power cut. */
+  afterPowerCut: z.boolean(),
   /** Null until the copy is made. Until then only the host keeps the Snapshot. */
   copy: snapshotCopy.nullable(),
 })

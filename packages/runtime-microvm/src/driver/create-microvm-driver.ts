@@ -109,6 +109,7 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
               { machine: nameOf(handle) },
               'a guest did not write its memory to disk before it was paused',
             )
+          return isConsistent
         },
         thaw: async (handle) => (await sessionOf(handle)).thaw(),
       },

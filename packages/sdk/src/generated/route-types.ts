@@ -614,6 +614,7 @@ export type ListedSnapshot = {
   createdAt: string
   organizationId: string
   dockName: string | null
+  afterPowerCut: boolean
   copy: SnapshotCopy | null
 }
 

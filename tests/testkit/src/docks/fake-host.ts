@@ -77,6 +77,8 @@ export type FakeHost = HostGateway & {
   startsOfKept: ReturnType<typeof fakeKeptProcesses>['startsOfKept']
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
+  /** True if captures are as after a power cut, because machines do not answer. */
+  capturesPowerCuts: boolean
   /** Docks whose disk the host keeps without knowing their generation. Reports of the test worlds contain them. */
   unidentified: Set<string>
   /** Notes about captures, by capture id. */
@@ -140,6 +142,8 @@ export function createFakeHost(hostId: string): FakeHost {
   const starts: StartDock[] = []
   const gate: FakeHost['gate'] = new Map()
 
+  const captured = (): Awaited<ReturnType<HostGateway['capture']>> =>
+    host.capturesPowerCuts ? { sizeBytes: 1234, afterPowerCut: true } : { sizeBytes: 1234 }
   const command = async <T>(method: Method, dockId: string, body: unknown, work: () => T): Promise<T> => {
     calls.push({ method, dockId, body })
     await gate.get(method)
@@ -203,14 +207,14 @@ export function createFakeHost(hostId: string): FakeHost {
         }
         sandboxes.delete(dockId)
         unidentified.delete(dockId)
-        return { capture: { sizeBytes: 1234 } }
+        return { capture: captured() }
       }),
     capture: ({ dockId }, body) =>
       command('capture', dockId, body, () => {
         refuseOld(dockId, body.generation)
         if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
         captures.add(body.captureId)
-        return { sizeBytes: 1234 }
+        return captured()
       }),
     destroy: ({ dockId }, body) =>
       command('destroy', dockId, body, () => {
@@ -299,6 +303,7 @@ export function createFakeHost(hostId: string): FakeHost {
     connections,
     sandboxes,
     captures,
+    capturesPowerCuts: false,
     unidentified,
     notes: new Map(),
     notesOf: () => null,

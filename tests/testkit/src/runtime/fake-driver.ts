@@ -70,6 +70,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
           await enter('freeze', handle.dockId)
           freeze(find(handle))
           frozen.add(handle.dockId)
+          return true
         },
         thaw: async (handle) => {
           await enter('thaw', handle.dockId)

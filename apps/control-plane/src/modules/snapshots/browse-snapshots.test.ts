@@ -141,3 +141,24 @@ describe('the comparison', () => {
     expect((await compare(ids[0]!, ids[1]!)).body.code).toBe('snapshot_not_found')
   })
 })
+
+/** Last: the tests above count all Snapshots. */
+describe('a Snapshot', () => {
+  it('says which Snapshot is as after a power cut, however it was made', async () => {
+    const other = await server.addDock()
+    const marks = async () => {
+      const { body } = await read(`/api/dashboard/snapshots?dockId=${other}`)
+      return routes.searchSnapshots.response
+        .parse(body.data)
+        .snapshots.map(({ afterPowerCut }) => afterPowerCut)
+        .reverse()
+    }
+    expect((await post(`/v1/docks/${other}/branch`, {})).status).toBe(201)
+    server.host.capturesPowerCuts = true
+    expect((await post(`/v1/docks/${other}/branch`, {})).status).toBe(201)
+    expect((await post('/v1/templates', { dockId: other, name: 'cut' })).status).toBe(202)
+    expect((await post(`/v1/docks/${other}/stop`, {})).status).toBe(202)
+    await expect.poll(marks).toEqual([false, true, true, true])
+    server.host.capturesPowerCuts = false
+  })
+})

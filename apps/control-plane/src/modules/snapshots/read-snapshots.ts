@@ -37,6 +37,7 @@ const listedView = (row: ListedSnapshotRow): ListedSnapshot => ({
   ...view(row),
   organizationId: row.organizationId,
   dockName: row.dockName,
+  afterPowerCut: row.afterPowerCut,
   copy: row.provenAt && {
     provenAt: row.provenAt.toISOString(),
     damagedAt: row.damagedAt?.toISOString() ?? null,

@@ -55,6 +55,7 @@ export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Pr
 
 export type ListedSnapshotRow = SnapshotRow & {
   dockName: string | null
+  afterPowerCut: boolean
   provenAt: Date | null
   damagedAt: Date | null
 }
@@ -67,10 +68,11 @@ export async function describeSnapshotRows(
   const found = await sql<{
     id: string
     dockName: string | null
+    afterPowerCut: boolean
     provenAt: Date | null
     damagedAt: Date | null
   }>`
-    select s.id, d.name as "dockName", coalesce(c.drilled_at, c.verified_at) as "provenAt", c.damaged_at as "damagedAt"
+    select s.id, d.name as "dockName", s.after_power_cut as "afterPowerCut", coalesce(c.drilled_at, c.verified_at) as "provenAt", c.damaged_at as "damagedAt"
     from snapshots s join docks d on d.id = s.dock_id
     left join copies c on c.snapshot_id = s.id and c.verified_at is not null
     where s.id = any(${page.map(({ id }) => id)}::uuid[])`.execute(db)

@@ -29,6 +29,7 @@ const saveData = z.strictObject({
   /** True if the Dock runs, so that it must be captured. */
   live: z.boolean(),
   sizeBytes: z.number().optional(),
+  afterPowerCut: z.boolean().optional(),
 })
 export type SaveData = z.infer<typeof saveData>
 
@@ -64,6 +65,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
             },
           )
           data.sizeBytes = captured.sizeBytes
+          data.afterPowerCut = 'afterPowerCut' in captured && captured.afterPowerCut
         },
       },
     ],
@@ -77,7 +79,10 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
         sql`gate as (${completeOperation(operation, owner, null, now)})`,
         // Only the holder of the lease may complete the Snapshot: another process may be about to order its capture away.
         sql`snap as (${endSavingSnapshot(
-          { id: data.live ? data.snapshotId : null, status: 'completed', sizeBytes: sizeBytes ?? 0 },
+          {
+            ...{ id: data.live ? data.snapshotId : null, status: 'completed', sizeBytes: sizeBytes ?? 0 },
+            afterPowerCut: data.afterPowerCut,
+          },
           hasRow(gate),
         )})`,
         ...(data.live ? [sql`dock as (${recordNewSnapshot(operation.dockId, now, hasRow(gate))})`] : []),

@@ -44,6 +44,9 @@ export function SnapshotRow(props: {
         </p>
         <p className="m-0 truncate text-xs">
           <CopyState snapshot={snapshot} />
+          {snapshot.afterPowerCut && (
+            <span className="text-wait"> Its machine did not answer: as after a power cut</span>
+          )}
         </p>
       </div>
       <div className="shrink-0 text-right text-xs text-muted">

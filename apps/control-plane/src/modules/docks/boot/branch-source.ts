@@ -46,6 +46,7 @@ export function createBranchSource(parts: {
       id: source.snapshotId,
       status: failure ? 'failed' : 'completed',
       sizeBytes: source.sizeBytes ?? 0,
+      afterPowerCut: source.afterPowerCut,
       forgetsHost: ofLostTime,
     }
     await sql`
@@ -76,6 +77,7 @@ export function createBranchSource(parts: {
           },
         )
         source.sizeBytes = captured.sizeBytes
+        source.afterPowerCut = 'afterPowerCut' in captured && captured.afterPowerCut
       }
       await release(operation, null)
     },

@@ -30,6 +30,7 @@ const branchSource = z.strictObject({
   live: z.boolean(),
   operationId: z.string(),
   sizeBytes: z.number().optional(),
+  afterPowerCut: z.boolean().optional(),
 })
 
 export const startData = z.strictObject({

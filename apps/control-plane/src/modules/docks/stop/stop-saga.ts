@@ -35,6 +35,7 @@ const stopData = z.strictObject({
   /** The Dock's name, for the alert about a failed stop. */
   name: z.string(),
   sizeBytes: z.number().optional(),
+  afterPowerCut: z.boolean().optional(),
   /**
    * True if the host completed this stop before a database restore and the Dock was booted again since. Its capture is
    * kept, and the Dock keeps running.
@@ -89,6 +90,7 @@ export function createStopSaga(options: {
       const { capture } = await gateway.stop({ hostId: data.hostId, dockId: operation.targetId }, body)
       if (!capture) throw new Error('the host stopped the Dock but returned no capture')
       data.sizeBytes = capture.sizeBytes
+      data.afterPowerCut = capture.afterPowerCut ?? false
     } catch (error) {
       const capture = { id: captureId, hostId: data.hostId }
       data.sizeBytes = (await findLostTimeCapture(options, operation, capture, error)).sizeBytes
@@ -155,7 +157,10 @@ export function createStopSaga(options: {
         complete: { operation, owner, error: null },
         also: [
           sql`snap as (${endSavingSnapshot(
-            { id: data.snapshotId, status: 'completed', sizeBytes: data.sizeBytes ?? 0 },
+            {
+              ...{ id: data.snapshotId, status: 'completed' as const, sizeBytes: data.sizeBytes ?? 0 },
+              afterPowerCut: data.afterPowerCut,
+            },
             hasRow(moved),
           )})`,
           ...(data.wiped

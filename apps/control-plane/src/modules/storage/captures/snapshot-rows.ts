@@ -19,16 +19,18 @@ export type SavedSnapshot = {
   id: string | null
   status: 'completed' | 'failed'
   sizeBytes: number
+  /** The disk is as after a power cut. */
+  afterPowerCut?: boolean | undefined
   /** The row shall name no host, so that a capture which turns up later goes to quarantine. */
   forgetsHost?: boolean
 }
 
 /** SQL that ends the saving of a Snapshot. Returns its `id` if it was being saved. */
 export function endSavingSnapshot(
-  { id, status, sizeBytes, forgetsHost = false }: SavedSnapshot,
+  { id, status, sizeBytes, afterPowerCut = false, forgetsHost = false }: SavedSnapshot,
   given: RawBuilder<boolean>,
 ): RawBuilder<unknown> {
-  return sql`update snapshots set status = ${status}, size_bytes = ${sizeBytes},
+  return sql`update snapshots set status = ${status}, size_bytes = ${sizeBytes}, after_power_cut = ${afterPowerCut},
       host_id = case when ${forgetsHost} then null else host_id end
     where id = ${id}::uuid and status = 'saving' and ${given} returning id`
 }
