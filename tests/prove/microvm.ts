@@ -1,7 +1,8 @@
 /**
  * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `hostile`
- * (guests whose agent lies), `fleet` (one host of each runtime), `inside` (what only a kernel of its own gives a Dock) and names
- * of end-to-end tests; without any, all. Machines are emulated unless KVM works, so this takes an hour.
+ * (guests whose agent lies, and the jail on control groups of version 2), `fleet` (one host of each runtime), `inside` (what only
+ * a kernel of its own gives a Dock) and names of end-to-end tests; without any, all. Machines are emulated unless KVM works, so
+ * this takes an hour.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
