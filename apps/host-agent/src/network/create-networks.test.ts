@@ -273,6 +273,29 @@ test('a packet with a forged source address does not leave a Dock', async () => 
   expect(await heard.stop()).toEqual(['198.51.100.1'])
 })
 
+test('ARP requests of forged askers leave no neighbours on the host', async () => {
+  const script = `
+import socket, struct
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('eth0', 0))
+mac = link.getsockname()[4]
+def ask(asker, wanted):
+  head = b'\\xff' * 6 + mac + b'\\x08\\x06' + struct.pack('!HHBBH', 1, 0x800, 6, 4, 1)
+  link.send(head + mac + socket.inet_aton(asker) + b'\\0' * 6 + socket.inet_aton(wanted))
+for last in range(20): ask('203.0.113.%d' % last, '${a.gateway}')
+ask('${a.ip}', '${a.gateway}')
+`
+  const neighbours = async () => {
+    const text = await runCommand('ip', ['-json', 'neighbor', 'show', 'dev', basename(a.netnsPath)])
+    return (JSON.parse(text || '[]') as { dst: string }[]).map(({ dst }) => dst)
+  }
+  await runCommand('ip', ['neighbor', 'flush', 'dev', basename(a.netnsPath)])
+  expect(await inside(a, ['python3', '-c', script])).toMatchObject({ code: 0 })
+  // The last asker is genuine: its entry shows that the host has handled those before it.
+  await expect.poll(neighbours, soon).toContain(a.ip)
+  expect(await neighbours()).toEqual([a.ip])
+})
+
 /** Collects the sources of all echo requests that reach the outside. */
 const createListener = () => {
   const script = `

@@ -8,11 +8,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSerial, isUuid, type Logger, runCommand, tryCommand, writeFileDurably } from '@dock/foundation'
 import * as z from 'zod'
 import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.ts'
-import { enableForwarding } from './enable-forwarding.ts'
 import { defaultNetworkLimits, filterRules, interfaceFamily, type NetworkLimits } from './filter-rules.ts'
 import { guardRules, type RuleGuard } from './guard-rules.ts'
 import { readHostRoutes, readOwnSubnet } from './host-routes.ts'
 import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
+import { enableForwarding } from './kernel-settings.ts'
 import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
 import type { DockNetwork, Networks } from './networks.ts'
@@ -178,6 +178,7 @@ export function createNetworks(options: NetworksOptions): Networks {
     await namespaces.remove(lost.map(({ slot }) => slot))
     for (const each of found) {
       if (lost.includes(each)) continue
+      await namespaces.renew(each.slot)
       held.add(each.slot)
       lastSlot = Math.max(lastSlot, each.slot)
       if (isSpare(each)) ready.push(each.slot)

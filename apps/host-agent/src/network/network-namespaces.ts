@@ -6,6 +6,7 @@ import { lstat, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import type { SlotAddresses } from './addressing.ts'
+import { ignoreForeignArp } from './kernel-settings.ts'
 
 const namespacesFolder = '/run/netns'
 /** Alias of a complete namespace without an owner. It is set last, so a namespace without an alias is incomplete. */
@@ -97,6 +98,8 @@ export function createNetworkNamespaces(prefix: string) {
     pathOf,
     find,
     remove,
+    /** Makes the namespace of an earlier release as those of {@link make}. */
+    renew: async (slot: number): Promise<void> => ignoreForeignArp(nameOf(slot)),
     /** Sets the addresses and routes inside the namespace, or restores them. */
     address,
     /** Creates a spare namespace. If that fails, nothing is left. */
@@ -110,7 +113,7 @@ export function createNetworkNamespaces(prefix: string) {
           `addr add ${addresses.gateway}/30 dev ${name}`,
           `link set dev ${name} up`,
         ])
-        await address(slot, addresses)
+        await Promise.all([address(slot, addresses), ignoreForeignArp(name)])
         await setAlias(slot, spareAlias)
       } catch (error) {
         await remove([slot]).catch(() => undefined)
