@@ -17,6 +17,7 @@ import { describeDriver } from '@dock/runtime/conformance'
 import { placeLauncher } from '@dock/testkit/src/runtime/place-launcher.ts'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
+import { readBootFlags } from './runsc/boot-flags.ts'
 import { Sentry } from './sentry/sentry.ts'
 import { SentryRefused } from './sentry/sentry-connection.ts'
 
@@ -176,6 +177,26 @@ if (runsc && rootfs) {
       expect(await driver.processes(handle)).toContainEqual(
         expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
       )
+    })
+
+    test(`by ${exec}, setuid programs run as their owner if the release allows it`, async () => {
+      const { driver, handle } = await shared()
+      const allows = (await readBootFlags(runsc)).includes('--allow-suid')
+      await driver.exec(
+        handle,
+        request('cp /usr/bin/id /usr/bin/head /opt; chmod 4755 /opt/id; chmod 6755 /opt/head'),
+      )
+      const script =
+        '/opt/id -u; id -u; /opt/head -n 99 /proc/self/status | grep -E "^(Uid|Gid|CapEff|CapBnd)"'
+      const { stdout } = await driver.exec(handle, { ...request(script), uid: 1000, gid: 1000 })
+      const [asOwner, asUser, uid, gid, effective, bounding] = stdout.toString().split('\n')
+      expect([asOwner, asUser]).toEqual([allows ? '0' : '1000', '1000'])
+      expect([uid, gid]).toEqual(
+        ['Uid', 'Gid'].map((name) => `${name}:\t1000\t${allows ? '0\t0\t0' : '1000\t1000\t1000'}`),
+      )
+      // The bounding set is that of root in the sandbox, and the mark of the command.
+      const none = 'CapEff:\t0000000000000000'
+      expect(effective).toBe(allows ? bounding?.replace('CapBnd', 'CapEff') : none)
     })
 
     test(`by ${exec}, wait resolves when the sandbox dies unexpectedly`, async () => {

@@ -64,7 +64,7 @@ export async function createBlank(
   await writeFile(join(folder, 'config.json'), JSON.stringify(blankConfig(spec, name, noDisk, cpus)), {
     mode: 0o600,
   })
-  const args = runsc.args('create', `--bundle=${folder}`, name)
+  const args = await runsc.bootArgs('create', `--bundle=${folder}`, name)
   const streams = new DetachedCall(runsc.path, args, { takesInput: true, isBatch: true })
   let gofer: WaitingGofer | undefined
   try {

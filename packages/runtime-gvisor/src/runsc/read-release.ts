@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { runCommand } from '@dock/foundation'
 import type { RuntimeRelease } from '@dock/runtime'
-import { identityOf } from './sandbox-program.ts'
+import { oncePerProgram } from './once-per-program.ts'
 
 /** Returns the date in a version such as 20240729.0, or undefined if there is none. */
 const dateIn = (version: string): string | undefined => {
@@ -18,8 +18,7 @@ const sourceOf = async (path: string, version: string): Promise<string | undefin
 
 /** Creates a function that returns the release of the program at `path`, and runs the program only if it was replaced. */
 export function createReleaseReader(path: string): () => Promise<RuntimeRelease> {
-  let read: { identity: string; release: Promise<RuntimeRelease> } | undefined
-  const run = async (): Promise<RuntimeRelease> => {
+  return oncePerProgram(path, async () => {
     const text = await runCommand(path, ['--version'], { timeoutMs: 10_000 })
     const found = /\d{8}(\.\d+)?/.exec(text)
     if (!found) return { version: text.split('\n')[0] || 'unknown' }
@@ -27,15 +26,5 @@ export function createReleaseReader(path: string): () => Promise<RuntimeRelease>
     const releasedAt = dateIn(version)
     const source = await sourceOf(path, version)
     return { version, ...(source && { source }), ...(releasedAt && { releasedAt }) }
-  }
-  return async () => {
-    const identity = identityOf(path)
-    if (read?.identity === identity) return read.release
-    const release = run()
-    read = { identity, release }
-    release.catch(() => {
-      if (read?.release === release) read = undefined
-    })
-    return release
-  }
+  })
 }

@@ -1,5 +1,7 @@
 /** The runsc program with the flags shared by all calls. */
 import { type CommandResult, tryCommand } from '@dock/foundation'
+import { readBootFlags } from './boot-flags.ts'
+import { oncePerProgram } from './once-per-program.ts'
 
 export type Runsc = {
   readonly path: string
@@ -7,6 +9,8 @@ export type Runsc = {
   readonly rootDir: string
   /** Returns the arguments of a call, including the shared flags. */
   args(...args: string[]): string[]
+  /** Returns the arguments of a call that creates a sandbox: also the flags that only newer releases know. */
+  bootArgs(...args: string[]): Promise<string[]>
   /** Runs a call and returns its result for any exit code. A call that hangs is killed after `timeoutMs`. */
   run(args: readonly string[], timeoutMs?: number): Promise<CommandResult>
   /** Returns the same configuration with the program at another path. */
@@ -34,10 +38,12 @@ export function createRunsc(
     `--panic-log=${panicLog}`,
   ]
   const args = (...rest: string[]) => [...flags, ...rest]
+  const bootFlags = oncePerProgram(path, () => readBootFlags(path))
   return {
     path,
     rootDir,
     args,
+    bootArgs: async (...rest) => args(...(await bootFlags()), ...rest),
     run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs, outputBytesMax }),
     at: (other) => createRunsc(other, rootDir, panicLog, network),
     offline: () => createRunsc(path, rootDir, panicLog, 'none'),

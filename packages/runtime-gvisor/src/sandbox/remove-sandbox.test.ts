@@ -28,7 +28,7 @@ const stateFile = (): string => join(rootDir, `${id}_sandbox:${id}.state`)
 const runscKilled = (kills: number): Runsc => {
   let calls = 0
   const runsc: Runsc = {
-    ...{ path: 'runsc', rootDir, args: (...args) => args },
+    ...{ path: 'runsc', rootDir, args: (...args) => args, bootArgs: async (...args) => args },
     run: async () => {
       calls += 1
       if (calls <= kills) return { code: 128, stdout: '', stderr: ' (SIGKILL)' }
