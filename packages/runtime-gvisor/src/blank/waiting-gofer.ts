@@ -23,7 +23,7 @@ const identityMap = '0 0 4294967295'
  * mounts then stay for as long as the file is in use.
  */
 const wait = `for each in /proc/self/fd/*; do
-  [ "\${each##*/}" -le 6 ] || eval "exec \${each##*/}>&-"
+  [ "\${each##*/}" -le 7 ] || eval "exec \${each##*/}>&-"
 done
 read -r pid _ </proc/self/stat
 echo "$pid"
@@ -33,8 +33,16 @@ exec unshare --mount --propagation unchanged -- /bin/bash -c 'exec -c -a runsc-g
 const namespaces = ['--user', '--ipc', '--net', '--pid', '--uts']
 /** Descriptors of the gofer: the connection, the configuration, and the mounts that it resolves, which nobody reads. */
 const descriptors = ['--io-fds=3', '--spec-fd=4', '--mounts-fd=5']
-/** Flags with which runsc's gofer started itself again when it had confined itself. The replacement does that too. */
-const ofSecondStart = ['--proc-mount-sync-fd=', '--apply-caps=', '--setup-root=']
+/** Releases since 2026 also need one for calls to runsc, which mounts of Docks never need. */
+const callDescriptor = '--rpc-fd=7'
+/**
+ * Flags that the replacement does not get: those with which a gofer of 2024 started itself again when it had confined itself,
+ * which the replacement does too, and descriptors of runsc for the time of the start, which the replacement has not.
+ */
+const dropped = [
+  ...['--proc-mount-sync-fd=', '--apply-caps=', '--setup-root='],
+  ...['--pin-ring-fd=', '--sync-sentry-exit-fd=', '--sync-chroot-fd='],
+]
 /** As of every process of a sandbox that starts (run-detached.ts). */
 const launchScore = '800'
 
@@ -52,15 +60,20 @@ export type WaitingGofer = {
 const argumentsOf = (pid: number): string[] =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(1, -1)
 
+const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('=') + 1)
+
 /** Returns the arguments for the replacement, and the number of the connection in the gofer of runsc. */
-const parseArguments = (given: readonly string[]): { connection: number; kept: string[] } => {
-  const names = descriptors.map((each) => each.slice(0, each.indexOf('=') + 1))
-  const connection = given.find((each) => each.startsWith(names[0]!))?.slice(names[0]!.length)
-  if (!connection || !/^\d+$/.test(connection)) throw new Error(`unexpected gofer: ${given.join(' ')}`)
-  return {
-    connection: Number(connection),
-    kept: given.filter((each) => ![...names, ...ofSecondStart].some((name) => each.startsWith(name))),
-  }
+const parseArguments = (given: readonly string[]): { connection: number; replaced: string[] } => {
+  const takesCalls = given.some((each) => each.startsWith(nameOf(callDescriptor)))
+  const own = takesCalls ? [...descriptors, callDescriptor] : descriptors
+  const [io] = own.map(nameOf)
+  const connection = given.find((each) => each.startsWith(io!))?.slice(io!.length)
+  const kept = given.filter((each) => ![...own.map(nameOf), ...dropped].some((name) => each.startsWith(name)))
+  const command = kept.indexOf('gofer')
+  if (command < 0 || !connection || !/^\d+$/.test(connection))
+    throw new Error(`unexpected gofer: ${given.join(' ')}`)
+  // Behind the command and before the id, after which runsc reads no flags.
+  return { connection: Number(connection), replaced: kept.toSpliced(command + 1, 0, ...own) }
 }
 
 /**
@@ -89,7 +102,7 @@ export async function replaceGofer(
   configFile: string,
   group: SandboxCgroup,
 ): Promise<WaitingGofer> {
-  const { connection, kept } = parseArguments(argumentsOf(goferPid))
+  const { connection, replaced } = parseArguments(argumentsOf(goferPid))
   const opened: number[] = []
   const open = (descriptor: number): number => {
     opened.push(descriptor)
@@ -100,14 +113,15 @@ export async function replaceGofer(
     const runsc = open(openSync(`/proc/${goferPid}/exe`, 'r'))
     await endWithThreads(goferPid)
     writeFileSync(configFile, '', { mode: 0o600 })
-    const [config, nowhere] = [open(openSync(configFile, 'r')), open(openSync('/dev/null', 'w'))]
+    const config = open(openSync(configFile, 'r'))
+    const [nowhere, nobody] = [open(openSync('/dev/null', 'w')), open(openSync('/dev/null', 'r+'))]
     const program = ['setsid', '/bin/bash', '-c', wait, 'gofer']
-    const args = [...namespaces, '--fork', '--', ...program, ...kept, ...descriptors]
+    const args = [...namespaces, '--fork', '--', ...program, ...replaced]
     // Not a pipe of Node, which Node would close when the starter ends.
     const order = new InputPipe()
     const starter = spawn('unshare', args, {
       ...{ cwd: '/', detached: true, env: { PATH: process.env.PATH } },
-      stdio: [order.readFd, 'pipe', 'ignore', socket, config, nowhere, runsc],
+      stdio: [order.readFd, 'pipe', 'ignore', socket, config, nowhere, runsc, nobody],
     })
     order.closeReader()
     const { stdout: told } = starter
