@@ -113,6 +113,7 @@ export default defineConfig({
           name: 'fleet',
           include: ['tests/e2e/fleet/*.test.ts'],
           ...realDocks,
+          testTimeout: 600_000,
           ...oneFileAtATime,
         },
       },

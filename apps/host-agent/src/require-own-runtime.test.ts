@@ -19,7 +19,7 @@ it('a host that keeps disks or captures starts only under the runtime that made 
   for (const kept of [{ disks: 1 }, { captures: 1 }]) {
     await start('microvm', kept)
     await expect(start('gvisor', kept)).rejects.toThrow(
-      /made under microvm, and gvisor must not boot them. Start it with DOCK_RUNTIME=microvm/,
+      /made under microvm \(Docks: [01], Snapshots: [01]\), and gvisor must not boot them. Start it with DOCK_RUNTIME=microvm/,
     )
   }
   expect(await readFile(note(), 'utf8')).toBe('microvm\n')

@@ -43,7 +43,7 @@ export async function requireOwnRuntime({
     const { disks, captures } = await listKept()
     if (disks + captures > 0)
       throw new Error(
-        `this host keeps ${disks} disks and ${captures} Snapshots that were made under ${noted}, and ${runtime} must not boot them. Start it with DOCK_RUNTIME=${noted}, or use another data folder for a new host.`,
+        `the pool of this host has disks that were made under ${noted} (Docks: ${disks}, Snapshots: ${captures}), and ${runtime} must not boot them. Start it with DOCK_RUNTIME=${noted}, or use another data folder for a new host.`,
       )
   }
   await writeFileDurably(file, `${runtime}\n`)

@@ -20,7 +20,7 @@ export function runtimesFor(
   if (asked === undefined) return able
   if (able && !able.includes(asked))
     throw new ServiceError('validation_error', {
-      message: `x-dock-runtime: the disk was made under ${disk} and does not boot under ${asked}. Omit the header.`,
+      message: `x-dock-runtime: the disk was made under ${disk} and does not boot under ${asked}. Ask for no runtime.`,
     })
   return [asked]
 }

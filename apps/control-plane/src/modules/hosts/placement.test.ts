@@ -197,7 +197,7 @@ describe('the error if there is no host', () => {
     await expect(why({})).rejects.toMatchObject({
       code: 'no_host_capacity',
       message:
-        'No host of runtime microvm is online, only of gvisor. Omit x-dock-runtime, so that the host decides, or retry later.',
+        'No host of runtime microvm is online, only of gvisor. Ask for no runtime, so that the host decides, or retry later.',
     })
     expect(await place({ ...asked, image: 'nothing' })).toBe('image_unknown')
     const other = await host(sql`runtime = 'microvm', vcpu_total = 2, max_docks = 1, images = '{special}'`)

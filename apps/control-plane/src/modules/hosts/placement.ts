@@ -133,7 +133,7 @@ export async function throwNoPlacement(
         message: `${others} The disk was made under ${wanted} and boots only there. Retry later.`,
       })
     throw new ServiceError('no_host_capacity', {
-      message: `${others} Omit x-dock-runtime, so that the host decides, or retry later.`,
+      message: `${others} Ask for no runtime, so that the host decides, or retry later.`,
     })
   }
   if (serving === 0)

@@ -78,7 +78,7 @@ describe.each(['gvisor', 'microvm'] as const)('a Dock of runtime %s', (runtime) 
     await save(dock.id)
     const refusal = {
       code: 'validation_error',
-      message: `x-dock-runtime: the disk was made under ${runtime} and does not boot under ${other}. Omit the header.`,
+      message: `x-dock-runtime: the disk was made under ${runtime} and does not boot under ${other}. Ask for no runtime.`,
     }
     await expect(branch(dock.id, other)).rejects.toMatchObject(refusal)
     await expect(world.create({ from: 'golden', runtime: other })).rejects.toMatchObject(refusal)
