@@ -60,6 +60,30 @@ test('a guest that answers too late is paused as it is, and its disk is not stop
   expect(asked()).not.toContain(calls.freeze)
 })
 
+test('a guest that never answers holds up no thaw, and no question for longer than half a minute', async () => {
+  const { session, orders } = await scene()
+  const thawing = session.thaw()
+  await vi.advanceTimersByTimeAsync(5_000)
+  await thawing
+  expect(orders).toEqual(['resume'])
+  const asking = session.ask((link) => link.processes()).catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await asking).toMatchObject({ name: 'GuestSilent' })
+})
+
+test('a question waits while the machine is paused', async () => {
+  const { session, turn, answerAll } = await scene()
+  const freezing = session.freeze()
+  await vi.advanceTimersByTimeAsync(5_000)
+  await freezing
+  const asking = session.ask((link) => link.ping())
+  await vi.advanceTimersByTimeAsync(100_000)
+  const thawing = session.thaw()
+  await turn()
+  await answerAll()
+  await Promise.all([thawing, asking])
+})
+
 test('a guest that violates the protocol loses its machine', async () => {
   const { machine, guest, orders } = fakeMachine()
   const session = new GuestSession(machine, logger)

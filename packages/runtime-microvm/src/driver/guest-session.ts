@@ -3,14 +3,29 @@
  * when the guest violates the protocol.
  */
 import { type Logger, systemClock, waitAtMost } from '@dock/foundation'
-import { ExecRefused, SandboxGone } from '@dock/runtime'
-import { type GuestLink, GuestRefused, GuestViolation, LastingLink, LinkBroken } from '../link/index.ts'
+import { ExecRefused, SandboxGone, signalNumbers } from '@dock/runtime'
+import {
+  type GuestLink,
+  type GuestProgram,
+  GuestRefused,
+  GuestViolation,
+  LastingLink,
+  LinkBroken,
+  type OpenRequest,
+} from '../link/index.ts'
 import type { Machine } from '../machine/machine.ts'
 
 /** The guest stops writing to its disk for at most this time before it goes on by itself. Its clock stands still when it is paused. */
 const diskFreezeMs = 10_000
 /** How long a freeze waits for the guest to write what it has in memory. */
 const quietMs = 5_000
+/** How long a running guest may take for an answer. Root inside can stop the guest's agent, and nothing may wait for that. */
+const answerMs = 30_000
+
+/** The guest runs, but did not answer in time. */
+export class GuestSilent extends Error {
+  override readonly name = 'GuestSilent'
+}
 
 /** A process of the guest was killed because memory ran out. */
 export type GuestOutOfMemory = { process: string }
@@ -43,9 +58,32 @@ export class GuestSession {
     return !this.#link.isOver
   }
 
-  /** As {@link LastingLink.ask}. Throws SandboxGone if the machine is dead. */
-  async ask<Result>(work: (link: GuestLink) => Promise<Result> | Result): Promise<Result> {
-    return this.follow(this.#link.ask(work))
+  /** As {@link LastingLink.ask}. Throws SandboxGone if the machine is dead, and GuestSilent. */
+  async ask<Result>(work: (link: GuestLink) => Promise<Result> | Result, ms = answerMs): Promise<Result> {
+    const asked = this.follow(this.#link.ask(work))
+    for (;;) {
+      const answer = await waitAtMost(systemClock, ms, asked)
+      if (answer !== 'late') return answer
+      // A paused machine answers when it runs again.
+      if (!this.#isPaused) throw this.#silent()
+    }
+  }
+
+  /** Starts a program. Throws as {@link ask}, also when `signal` aborts. A program that starts after that is killed. */
+  async open(request: OpenRequest, ms = answerMs, signal?: AbortSignal): Promise<GuestProgram> {
+    const opening = this.follow(this.#link.ask((link) => link.open(request)))
+    const { promise: unwanted, resolve } = Promise.withResolvers<'late'>()
+    const leave = (): void => resolve('late')
+    signal?.addEventListener('abort', leave)
+    if (signal?.aborted) leave()
+    try {
+      const program = await waitAtMost(systemClock, ms, Promise.race([opening, unwanted]))
+      if (program !== 'late') return program
+    } finally {
+      signal?.removeEventListener('abort', leave)
+    }
+    opening.then((program) => this.#discard(program)).catch(() => undefined)
+    throw this.#silent()
   }
 
   /** Returns the result of what depends on the machine. Throws SandboxGone if the machine died. */
@@ -85,11 +123,23 @@ export class GuestSession {
     await this.machine.resume()
     this.#isPaused = false
     this.#diskIsFrozen = false
-    await this.ask(async (link) => {
+    const telling = this.ask(async (link) => {
       const clock = link.setClock(BigInt(Date.now()) * 1_000_000n)
       // It fails if the disk was not frozen, or the guest's own time for it was over. A freeze that came late is over too.
       await Promise.all([clock, link.thawDisk().catch(() => undefined)])
     })
+    // The guest hears in order: it knows the time before it starts a program, however late that is.
+    if ((await waitAtMost(systemClock, quietMs, telling)) === 'late')
+      this.#logger.warn({ machine: this.machine.id }, 'a guest does not answer after it was thawed')
+  }
+
+  async #discard(program: GuestProgram): Promise<void> {
+    await this.ask((link) => link.signal(program.id, signalNumbers.KILL, 'tree'))
+    await program.close()
+  }
+
+  #silent(): GuestSilent {
+    return new GuestSilent(`machine ${this.machine.id} does not answer`)
   }
 
   #gone(cause: unknown): SandboxGone {

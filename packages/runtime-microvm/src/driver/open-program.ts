@@ -45,7 +45,7 @@ export async function openProgram(
   // The writers of a descriptor may outlive the program, as those of a pipe.
   const waitsForOutputs = request.waitsForOutputs || descriptors !== undefined
   const program = await session
-    .ask((link) => link.open({ argv, executable, env, cwd, uid, gid, pty, waitsForOutputs }))
+    .open({ argv, executable, env, cwd, uid, gid, pty, waitsForOutputs })
     .catch((error: unknown) => {
       throw asRefusal(error)
     })

@@ -3,7 +3,7 @@ import { systemClock, waitAtMost } from '@dock/foundation'
 import { type ExecRequest, type ExecResult, signalNumbers } from '@dock/runtime'
 import type { GuestEnd, GuestProgram } from '../link/index.ts'
 import { referenceTo } from './guest-mark.ts'
-import { asRefusal, type GuestSession } from './guest-session.ts'
+import { asRefusal, type GuestSession, GuestSilent } from './guest-session.ts'
 
 /** How long the result waits for a killed tree. A hostile guest may never say that it ended. */
 const endingMs = 30_000
@@ -64,10 +64,17 @@ export async function runCommand(
     request
   const begin = performance.now()
   const program = await session
-    .ask((link) => link.open({ argv, executable, env, cwd, uid, gid }))
+    .open({ argv, executable, env, cwd, uid, gid }, timeoutMs, signal)
     .catch((error: unknown) => {
+      if (error instanceof GuestSilent) return null
       throw asRefusal(error)
     })
+  if (!program)
+    return {
+      ...{ exitCode: killedExitCode, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), truncated: false },
+      ...{ timedOut: !signal?.aborted, durationMs: Math.round(performance.now() - begin) },
+      killedForMemory: [],
+    }
   underWay.add(program.id)
   session.owned.add(program.id)
   const stdout = new Output(program.stdout, outputLimitBytes, (chunk) => onOutput?.('stdout', chunk))

@@ -29,13 +29,14 @@ const asRoot = { cwd: '/', uid: 0, gid: 0, isPlatform: true } as const
 const prepareGuest = async (session: GuestSession, prepare: SandboxSpec['prepare']): Promise<void> => {
   if (!prepare) return
   const script = `prepare() {\n:\n${prepare.script}\n}\nprepare >/dev/null`
-  const program = await session.ask((link) =>
-    link.open({
+  const program = await session.open(
+    {
       ...asRoot,
       argv: ['/bin/bash', '-c', script],
       executable: fastBash,
       env: { PATH: usualPath, ...prepare.env },
-    }),
+    },
+    bootMs,
   )
   let reason = ''
   program.stdout.resume()
@@ -54,13 +55,14 @@ const prepareGuest = async (session: GuestSession, prepare: SandboxSpec['prepare
 const startServices = async (session: GuestSession): Promise<void> => {
   const script =
     'exec </dev/null >/dev/null 2>&1; [ -r /usr/lib/dock/services ] && . /usr/lib/dock/services 0'
-  const program = await session.ask((link) =>
-    link.open({
+  const program = await session.open(
+    {
       ...asRoot,
       argv: ['/bin/bash', '-c', script],
       executable: fastBash,
       env: { PATH: usualPath },
-    }),
+    },
+    bootMs,
   )
   void program.close()
 }
@@ -79,14 +81,16 @@ export async function startMachine(
   const { size: bytes } = await stat(disk.device)
   let isConfigured = false
   const prepare = async (session: GuestSession): Promise<void> => {
-    await session.ask((link) =>
-      link.go({
-        ...{ clock: BigInt(Date.now()) * 1_000_000n, entropy: randomBytes(entropyBytes), hostname },
-        network: session.machine.network ?? undefined,
-        disk: { serial: diskSerials.root, bytes, grows: true },
-        modules: { serial: diskSerials.modules, type: 'ext4' },
-        memoryFolder: inMemory && { ...inMemory, sizeMiB: memoryFolderMiB },
-      }),
+    await session.ask(
+      (link) =>
+        link.go({
+          ...{ clock: BigInt(Date.now()) * 1_000_000n, entropy: randomBytes(entropyBytes), hostname },
+          network: session.machine.network ?? undefined,
+          disk: { serial: diskSerials.root, bytes, grows: true },
+          modules: { serial: diskSerials.modules, type: 'ext4' },
+          memoryFolder: inMemory && { ...inMemory, sizeMiB: memoryFolderMiB },
+        }),
+      bootMs,
     )
     isConfigured = true
     await prepareGuest(session, spec.prepare)
