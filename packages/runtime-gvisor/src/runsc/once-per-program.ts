@@ -1,4 +1,4 @@
-import { identityOf } from './sandbox-program.ts'
+import { identityOf } from './program-identity.ts'
 
 /** Returns a function that calls `read` once, and again after the program at `path` was replaced or `read` failed. */
 export function oncePerProgram<T>(path: string, read: () => Promise<T>): () => Promise<T> {

@@ -3,18 +3,13 @@
  * the configured path. The identity of the program is stored with the sandbox's configuration at boot. If the
  * configured program has changed since, calls run the sentry's own executable through /proc.
  */
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { identityOf } from './program-identity.ts'
 import type { Runsc } from './runsc.ts'
 
 const fileName = 'runsc'
-
-/** Returns the identity of the program at this path, which differs after an upgrade. */
-export function identityOf(path: string): string {
-  const { dev, ino } = statSync(path, { bigint: true })
-  return `${dev}:${ino}`
-}
 
 /**
  * Stores the identity of the current program. Call it before the start, so that an upgrade during the start is noticed.
