@@ -44,6 +44,8 @@ it('lets programs read and write UTF-8, unless the caller chooses another locale
 it('has files and names that programs expect', async () => {
   expect(await inDock('head -1 /etc/mtab | cut -d" " -f2')).toBe('/\n')
   expect(await inDock('/usr/sbin/policy-rc.d nginx start || echo $?')).toBe('101\n')
+  // Java cannot be installed without it.
+  expect(await inDock('ls -d /usr/share/man/man1')).toBe('/usr/share/man/man1\n')
   const resolve = `python3 -c 'import socket; print(sorted({each[4][0] for each in socket.getaddrinfo("web.mine.docks.localhost", 80)}))'`
   expect(await inDock(resolve)).toBe("['127.0.0.1', '::1']\n")
 })
