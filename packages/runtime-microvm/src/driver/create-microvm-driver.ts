@@ -12,6 +12,7 @@ import type { Machines } from '../machine/open-machines.ts'
 import { machineHeadroomMiB } from '../machine/qemu/qemu-vmm.ts'
 import { PumpClient } from '../pump/pump-client.ts'
 import { endOfCarried } from './carried-program.ts'
+import { endLeft } from './end-left.ts'
 import { channelOf, referenceTo } from './guest-mark.ts'
 import { GuestSession } from './guest-session.ts'
 import { machineName, parseMachineName } from './machine-name.ts'
@@ -196,7 +197,10 @@ export function createMicrovmDriver(options: MicrovmOptions): RuntimeDriver {
     endExec: async (handle, reference) => {
       const id = channelOf(reference)
       const session = await sessionOf(handle)
-      if (id !== null) await session.ask((link) => link.signal(id, signalNumbers.KILL, 'tree'))
+      if (id === null) return
+      // The pump has the input of a program that it carries.
+      if (!reference.carried && !underWayIn(session).has(id)) await endLeft(session, id)
+      else await session.ask((link) => link.signal(id, signalNumbers.KILL, 'tree'))
     },
 
     openProcess: async (handle, request) => {

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Machine } from '../../machine/machine.ts'
 import { PumpClient } from '../../pump/pump-client.ts'
 import { endOfCarried } from '../carried-program.ts'
+import { endLeft } from '../end-left.ts'
 import { GuestSession } from '../guest-session.ts'
 import { openProgram } from '../open-program.ts'
 import { BreakableLink } from './breakable-link.ts'
@@ -139,6 +140,21 @@ export function describeBrokenLinks(options: {
     const next = await openCarried(['cat'], Buffer.from('another'))
     expect(await next.exited).toEqual({ exitCode: 0, signal: null })
     expect(String(readOut())).toBe('another')
+  })
+
+  it('ends the input of a program that was left, which may tidy up, before it kills the rest', async () => {
+    const leave = (argv: string[]) =>
+      session.ask((link) => link.open({ argv, env: { PATH: '/usr/bin:/bin' }, cwd: '/', uid: 0, gid: 0 }))
+    const left = await leave(['sh', '-c', 'setsid sleep 4179 & cat; exit 4'])
+    await endLeft(session, left.id)
+    expect(await left.exited).toMatchObject({ exitCode: 4, signal: null })
+    const sleeps = async () =>
+      (await session.ask((link) => link.processes())).filter(({ name }) => name === 'sleep')
+    await expect.poll(sleeps, patiently).toEqual([])
+    const stubborn = await leave(['sleep', '4179'])
+    await endLeft(session, stubborn.id)
+    expect(await stubborn.exited).toMatchObject({ exitCode: null, signal: 9 })
+    await expect.poll(programs, patiently).toEqual([])
   })
 
   it('tells a later driver the ends that nobody has heard, and what its pump has lost', async () => {
