@@ -8,7 +8,10 @@ import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
 import { deleteDock, run } from '../e2e/support/dock.ts'
 import { type CrashWorld, cleanUp, settle } from './crash-case.ts'
-import { processOf, victims } from './processes.ts'
+import { processOf, type Victim, victims } from './processes.ts'
+
+/** Which programs are killed, by default any of them, and how often at most. */
+export type SoakKills = { victims?: readonly Victim[]; killsMax?: number }
 
 export type SoakResult = {
   operations: number
@@ -189,10 +192,11 @@ const killing = async (
   random: Random,
   until: number,
   result: SoakResult,
+  { victims: of = victims, killsMax = Number.POSITIVE_INFINITY }: SoakKills,
 ): Promise<void> => {
-  while (Date.now() < until) {
+  while (Date.now() < until && result.kills < killsMax) {
     await delay(4_000 + random() * 8_000)
-    const pid = await processOf(pick(random, victims), world)
+    const pid = await processOf(pick(random, of), world)
     if (pid === null) continue
     process.kill(pid, 'SIGKILL')
     result.kills += 1
@@ -202,7 +206,7 @@ const killing = async (
 /** Runs the soak for `durationMs`, waits until the server has settled, and checks everything once more. */
 export async function soak(
   world: CrashWorld,
-  options: { seed: number; durationMs: number; people: number },
+  options: SoakKills & { seed: number; durationMs: number; people: number },
 ): Promise<SoakResult> {
   const result: SoakResult = { operations: 0, refused: new Map(), kills: 0, problems: [] }
   const until = Date.now() + options.durationMs
@@ -212,7 +216,7 @@ export async function soak(
       result.problems.push(error instanceof Error ? error.message : String(error))
     }),
   )
-  await Promise.all([...people, killing(world, randomOf(0), until, result)])
+  await Promise.all([...people, killing(world, randomOf(0), until, result, options)])
   result.problems.push(...(await settle(world, until)))
   result.problems.push(...(await cleanUp(world)))
   return result

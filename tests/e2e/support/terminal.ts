@@ -43,6 +43,8 @@ export async function openScreen(
   // Sends the emulator's replies to control sequences that query the terminal.
   emulator.onData((text) => socket.send(Buffer.from(text)))
   const closed = (once(socket, 'close') as Promise<[number]>).then(([code]) => ({ exitCode, code }))
+  // The caller learns of an error from the opening.
+  closed.catch(() => undefined)
   await once(socket, 'open')
 
   const lines = (): string[] => {
