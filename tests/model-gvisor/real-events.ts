@@ -11,7 +11,7 @@ import type { System } from '../model/support/system.ts'
 const stateOf = async ({ db }: System, id: string): Promise<unknown> =>
   (await sql`select state, generation from docks where id = ${id}`.execute(db)).rows[0]
 
-const killSandboxOf = (world: CrashWorld, index: number): Command =>
+const killSandboxOf = (index: number): Command =>
   command({
     name: `kill the sandbox of ${index}`,
     check: (model) => model.docks.some(isReady),
@@ -37,7 +37,7 @@ const killProcess = (world: CrashWorld, victim: 'control-plane' | 'agent'): Comm
 /** `world` is called only when a command is generated, because the server starts after the tests are defined. */
 export function realEvents(world: () => CrashWorld): fc.Arbitrary<Command>[] {
   return [
-    fc.nat({ max: 5 }).map((index) => killSandboxOf(world(), index)),
+    fc.nat({ max: 5 }).map((index) => killSandboxOf(index)),
     fc.constantFrom('control-plane' as const, 'agent' as const).map((victim) => killProcess(world(), victim)),
   ]
 }

@@ -42,10 +42,11 @@ const proveInside = async (): Promise<void> => {
 
 const own: Readonly<Record<string, () => Promise<void>>> = {
   driver: () => runTests('microvm'),
-  hostile: () => runTests('microvm-hostile'),
+  hostile: () => runTests('microvm-hostile', '--exclude', 'tests/microvm-hostile/broken-links.test.ts'),
   fleet: () => runTests('fleet'),
   inside: proveInside,
-  'broken-links': () => runTests('unit', 'packages/runtime-microvm/src/driver/broken-links.test.ts'),
+  'broken-links': () => runTests('microvm-hostile', 'tests/microvm-hostile/broken-links.test.ts'),
+  runs: () => runTests('e2e-alone', 'tests/e2e/alone/runs.test.ts'),
   'control-plane': async () => (await import('./microvm/control-plane.ts')).proveControlPlane(check, print),
   crashes: () => runTests('e2e-alone', 'tests/e2e/alone/crash.test.ts'),
   reboot: async () => (await import('./microvm/reboot.ts')).proveReboot(check),

@@ -49,7 +49,13 @@ const snapshot = {
   createdAt: times.laterAt,
 }
 const snapshotCopy = { provenAt: times.laterAt, damagedAt: null }
-const listedSnapshot = { ...snapshot, organizationId: ids.organization, dockName: 'web', afterPowerCut: false, copy: snapshotCopy }
+const listedSnapshot = {
+  ...snapshot,
+  organizationId: ids.organization,
+  dockName: 'web',
+  afterPowerCut: false,
+  copy: snapshotCopy,
+}
 const snapshotSide = { type: 'file', mode: '0644', size: 1204 }
 const snapshotEntry = { ...snapshotSide, name: 'report.csv' }
 const snapshotChange = {

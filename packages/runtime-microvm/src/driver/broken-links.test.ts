@@ -1,4 +1,4 @@
-/** On the agent without a machine. create-microvm-driver.test.ts does the same on an emulated one. */
+/** On the agent without a machine. tests/microvm-hostile/broken-links.test.ts does the same on an emulated one. */
 import { spawnSync } from 'node:child_process'
 import { describe } from 'vitest'
 import { type BareAgent, startBareAgent } from '../link/testing/bare-agent.ts'
