@@ -98,8 +98,14 @@ describe('whatever the list says', () => {
 
 it('the addresses of this machine are closed', () => {
   const own = createOwnHosts(['0.0.0.0/0', '::/0'])
-  for (const { address } of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
-    expect([address, own.allows(address, true)]).toEqual([address, false])
+  const addresses = () =>
+    Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? [])
+  const before = addresses()
+  expect(before).toContain('127.0.0.1')
+  const open = before.filter((address) => own.allows(address, true))
+  // Other tests remove interfaces meanwhile.
+  const after = new Set(addresses())
+  expect(open.filter((address) => after.has(address))).toEqual([])
 })
 
 it.each([
