@@ -6,7 +6,7 @@ import type { SandboxSpec } from '@dock/runtime'
 import type { Machine } from '../machine/machine.ts'
 import type { Machines } from '../machine/open-machines.ts'
 import { diskSerials } from '../machine/qemu/qemu-arguments.ts'
-import { GuestSession } from './guest-session.ts'
+import { GuestSession, GuestSilent } from './guest-session.ts'
 import { machineName } from './machine-name.ts'
 import { exitCodeOf } from './run-command.ts'
 
@@ -99,7 +99,12 @@ export async function startMachine(
   const startIn = async (machine: Machine): Promise<GuestSession> => {
     const session = new GuestSession(machine, logger)
     try {
-      const prepared = await waitAtMost(systemClock, bootMs, prepare(session))
+      // Either limit may be noticed first.
+      const preparing = prepare(session).catch((error: unknown) => {
+        if (error instanceof GuestSilent) return 'late' as const
+        throw error
+      })
+      const prepared = await waitAtMost(systemClock, bootMs, preparing)
       if (prepared === 'late') throw new GuestLate(`machine ${id} was not up within ${bootMs / 1000} s`)
       return session
     } catch (error) {
