@@ -98,11 +98,10 @@ export async function measureRunning(subject: DriverSubject, count: number): Pro
     await measureClaims(subject, handle, count)
     await measureCapturePause(subject, handle, count)
     await measureOutput(subject, handle)
-    await measureGivenBack(subject, handle)
   } finally {
     await driver.destroy(handle)
   }
-  await printIdleMemory(subject)
+  await measureMemory(subject)
 }
 
 /** Measures from the thaw of a waiting sandbox to the end of its first command. */
@@ -188,10 +187,9 @@ const measureGivenBack = async ({ driver, pidsOf }: DriverSubject, handle: Sandb
   await untilIdle()
   const used = async () => sum(await Promise.all(pidsOf(handle).map(proportionalMiB)))
   const before = await used()
-  await driver.exec(
-    handle,
-    script(`perl -e '$taken = "x" x (${takenMiB} << 20); print length $taken' >/dev/null`),
-  )
+  const program = `perl -e '$taken = "x" x (${takenMiB} << 20); print length $taken'`
+  const { exitCode, stdout } = await driver.exec(handle, script(program))
+  if (exitCode !== 0) throw new Error(`${program}: exit ${exitCode}: ${stdout}`)
   const [most, begin] = [await used(), performance.now()]
   let now = most
   while (now > before + takenMiB / 10 && performance.now() - begin < givenBackMs) {
@@ -203,12 +201,14 @@ const measureGivenBack = async ({ driver, pidsOf }: DriverSubject, handle: Sandb
   print(`${takenMiB} MB taken and freed: ${figures} MiB (PSS), ${seconds} s after the end of the program`)
 }
 
-const printIdleMemory = async (subject: DriverSubject): Promise<void> => {
+/** Measures the memory of a sandbox that is idle, and of one that has been busy. */
+const measureMemory = async (subject: DriverSubject): Promise<void> => {
   const spec = await subject.makeSpec({ cpus: 1, memoryMiB: idleMemoryMiB })
   // The first start of a size may be a slow one that leaves something for the next.
   const handle = await startAndExec(subject, spec)
   await untilIdle()
   const used = sum(await Promise.all(subject.pidsOf(handle).map(proportionalMiB)))
   print(`an idle sandbox of ${idleMemoryMiB} MiB: ${used.toFixed(0)} MiB (PSS)`)
+  await measureGivenBack(subject, handle)
   await subject.driver.destroy(handle)
 }
