@@ -2,7 +2,7 @@
  * script/prove microvm [part…]: a host of microVMs. The parts are `driver` (the conformance suite and the machines), `hostile`
  * (guests whose agent lies, and the jail on control groups of version 2), `fleet` (one host of each runtime), `inside` (what only
  * a kernel of its own gives a Dock), names of end-to-end tests, and those that are listed below; without any, all. Machines are
- * emulated unless KVM works, so this takes two hours. DOCK_RUNTIME=gvisor shows what a part finds on the other runtime.
+ * emulated and slow unless KVM works, so this takes hours. DOCK_RUNTIME=gvisor shows what a part finds on the other runtime.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
