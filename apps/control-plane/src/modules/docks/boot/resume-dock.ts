@@ -48,11 +48,12 @@ const claimResume = async (
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   const { organizationId } = dock
+  // Before the state: what the caller may do does not depend on whether its Snapshot was just wiped.
+  requireSecretsAccess(dock)
+  await requireMaySetTtl(context, caller, dock, body.ttlSeconds)
   const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
   if (!snapshot) throw notResumable(dock)
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
-  requireSecretsAccess(dock)
-  await requireMaySetTtl(context, caller, dock, body.ttlSeconds)
   const bound = await rebindDock(context, caller, dock, body.environment, noEnv)
   const size = {
     cpus: body.cpus ?? dock.cpus,
