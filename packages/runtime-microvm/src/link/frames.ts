@@ -39,14 +39,15 @@ export class FrameParser {
     this.#onFrame = onFrame
   }
 
-  /** `isOver` is asked after each frame: the rest is dropped when it returns true. */
-  feed(chunk: Buffer, isOver: () => boolean = () => false): void {
-    for (let at = 0; at < chunk.length && !isOver(); ) {
+  /** Returns how many bytes it took. `isOver` is asked before each frame: if it returns true, the rest is not taken. */
+  feed(chunk: Buffer, isOver: () => boolean = () => false): number {
+    let at = 0
+    while (at < chunk.length && !isOver()) {
       if (this.#headerLength < sizes.header) {
         const taken = chunk.copy(this.#header, this.#headerLength, at, at + sizes.header - this.#headerLength)
         this.#headerLength += taken
         at += taken
-        if (this.#headerLength < sizes.header) return
+        if (this.#headerLength < sizes.header) return at
         if (this.#header.readUInt32LE(8) > sizes.payloadMax) throw new GuestViolation('a frame is too long')
         if (this.#header.readUInt16LE(2) !== 0) throw new GuestViolation('a frame has unknown flags')
       }
@@ -62,6 +63,7 @@ export class FrameParser {
       at += taken
       if (this.#bodyLength === length) this.#whole(this.#body, length)
     }
+    return at
   }
 
   /** A small part of a large chunk is copied, so that it does not hold the chunk in memory. */

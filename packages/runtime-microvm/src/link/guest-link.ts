@@ -10,6 +10,7 @@ import { GuestCalls } from './guest-calls.ts'
 import { type ChannelLink, GuestProgram } from './guest-program.ts'
 import { GuestRefused, GuestViolation, LinkBroken } from './link-errors.ts'
 import { flagMore, machineStates, sizes, targets, types } from './protocol.ts'
+import { readingPace } from './reading-pace.ts'
 import { encodeOpen, encodeSize, type OpenRequest } from './requests.ts'
 import { Welcome } from './welcome.ts'
 
@@ -35,6 +36,7 @@ export class GuestLink extends GuestCalls {
   readonly #channels = new Map<number, GuestProgram>()
   readonly #closed = Promise.withResolvers<Error>()
   readonly #face: ChannelLink
+  readonly #share = readingPace.newShare()
   #stream: Duplex | undefined
   #broken = Promise.withResolvers<Error>()
   #violation: GuestViolation | undefined
@@ -190,21 +192,25 @@ export class GuestLink extends GuestCalls {
     this.#stream = stream
     this.#needsDrain = false
     void this.#broken.promise.then(reject)
-    stream.on('data', (chunk: Buffer) => {
-      if (this.#stream !== stream) return
+    this.#share.read(stream, (chunk, framesMax) => {
+      const all = { bytes: chunk.length, frames: 0 }
+      if (this.#stream !== stream) return all
       try {
         let rest = chunk
         if (!welcome.isSeen) {
           const found = welcome.find(chunk)
-          if (!found) return
+          if (!found) return all
           rest = found
           this.isRunning = welcome.machineState === machineStates.runs
           resolve()
         }
-        parser.feed(rest, () => this.#stream !== stream)
+        let frames = 0
+        const taken = parser.feed(rest, () => this.#stream !== stream || frames++ === framesMax)
+        return { bytes: chunk.length - rest.length + taken, frames }
       } catch (error) {
         if (error instanceof LinkBroken) this.#break(error, stream)
         else this.#fail(error)
+        return all
       }
     })
     stream.on('drain', () => {
