@@ -59,6 +59,7 @@ struct channel {
   int flags;       /* OPEN_… */
   int link;        /* The link that it talks to. -1: none, after a connection broke. */
   pid_t pid;
+  int starting_fd; /* Closed by the start of the program, and -1 when that is known. */
   int group;       /* Number of its control group, or -1. */
   int connecting, connect_error, port_of_ipv4; /* The port is tried again by IPv6 if IPv4 fails. */
   int has_ended, status, exit_sent;
@@ -79,19 +80,10 @@ struct open_request {
   char **argv, **env;
 };
 
-/* A program that is about to start. The child reports its failure here: it shares our memory until it runs. */
-struct start {
-  const struct open_request *request;
-  int fds[3];
-  int group_fd;
-  int failed_with;
-  int refused;
-};
-
 /* main.c */
 extern int is_bare; /* Runs in a namespace of a test, not as the first process of a machine. */
 extern int loop_fd;
-enum event_kind { EVENT_LINK, EVENT_CHILDREN, EVENT_INPUT, EVENT_OUTPUT, EVENT_DRAIN, EVENT_KERNEL_LOG };
+enum event_kind { EVENT_LINK, EVENT_CHILDREN, EVENT_STARTED, EVENT_INPUT, EVENT_OUTPUT, EVENT_DRAIN, EVENT_KERNEL_LOG };
 int watch(int fd, int kind, uint32_t index, uint32_t generation);
 uint64_t now_ms(void);
 void later(int ms); /* The loop runs again after at most so many milliseconds. */
@@ -148,7 +140,8 @@ void channels_detach(int link);
 int parse_open(uint8_t *bytes, size_t length, struct open_request *request);
 
 /* open.c */
-int program_open(struct channel *channel, const struct open_request *request, int *why, const char **what);
+int program_open(struct channel *channel, const struct open_request *request, const char **what);
+void program_started(struct channel *channel);
 int socket_open(struct channel *channel, int port, int is_ipv6);
 
 /* groups.c */

@@ -53,6 +53,7 @@ void drain_ready(int fd) {
 }
 
 void channel_free(struct channel *channel) {
+  close_fd(&channel->starting_fd);
   close_fd(&channel->input.fd);
   ring_release(&channel->input.ring);
   for (int i = 0; i < 2; i++) {
@@ -85,7 +86,7 @@ struct channel *channel_new(int link, uint32_t id, enum channel_kind kind) {
   found->link = link;
   found->seen = ++uses;
   found->group = -1;
-  found->input.fd = found->outputs[0].fd = found->outputs[1].fd = -1;
+  found->starting_fd = found->input.fd = found->outputs[0].fd = found->outputs[1].fd = -1;
   found->outputs[0].left = found->outputs[1].left = -1;
   return found;
 }
@@ -94,6 +95,7 @@ void channel_use(struct channel *channel) { channel->seen = ++uses; }
 
 void channel_watch(struct channel *channel) {
   uint32_t index = channel - channels;
+  if (channel->starting_fd >= 0) watch(channel->starting_fd, EVENT_STARTED, index, channel->generation);
   if (channel->input.fd >= 0) watch(channel->input.fd, EVENT_INPUT, index, channel->generation);
   for (int i = 0; i < 2; i++)
     if (channel->outputs[i].fd >= 0) watch(channel->outputs[i].fd, EVENT_OUTPUT, index * 2 + i, channel->generation);
@@ -124,6 +126,8 @@ void program_ended(pid_t pid, int status) {
   for (int i = 0; i < channels_used; i++) {
     struct channel *channel = &channels[i];
     if (channel->kind != CHANNEL_PROGRAM || channel->has_ended || channel->pid != pid) continue;
+    if (channel->starting_fd >= 0) program_started(channel);
+    if (channel->kind == CHANNEL_FREE) return;
     channel->has_ended = 1;
     channel->status = status;
     for (int stream = 0; stream < 2; stream++) {
@@ -167,7 +171,7 @@ static void send_attached(struct channel *channel) {
 
 /* Sends everything that the host should know of a channel, as far as there is room. */
 static void channel_send(struct channel *channel) {
-  if (channel->link < 0 || !links[channel->link].in_sync || channel->connecting) return;
+  if (channel->link < 0 || !links[channel->link].in_sync || channel->connecting || channel->starting_fd >= 0) return;
   struct link *link = &links[channel->link];
   if (link_room(link) < SMALL_FRAMES) return;
   if (channel->connect_error) {

@@ -57,15 +57,13 @@ static void handle_open(int link, int flags, uint32_t id, uint8_t *payload, uint
     channel_refuse(link, id, REFUSED_LIMIT, "too many programs", 0);
     return;
   }
-  int why;
   const char *what;
-  int error = program_open(channel, &request, &why, &what);
+  int error = program_open(channel, &request, &what);
   if (error) {
     channel_free(channel);
-    channel_refuse(link, id, why, what, error);
+    channel_refuse(link, id, REFUSED_LIMIT, what, error);
     return;
   }
-  channel->opened_due = 1;
   channel_watch(channel);
 }
 

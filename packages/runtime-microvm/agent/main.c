@@ -71,6 +71,9 @@ static void handle_event(const struct epoll_event *event) {
     case EVENT_CHILDREN: reap(); return;
     case EVENT_KERNEL_LOG: read_kernel_log(); return;
     case EVENT_DRAIN: drain_ready(index); return;
+    case EVENT_STARTED:
+      if (is_current && channel->starting_fd >= 0) program_started(channel);
+      return;
     case EVENT_INPUT:
       if (is_current) channel_input_ready(channel);
       return;

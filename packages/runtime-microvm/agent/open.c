@@ -29,9 +29,17 @@
 #define PR_CAP_AMBIENT_RAISE 2
 #endif
 #define CLONE3_NUMBER 435
-#define CLONE_SHARES_MEMORY 0x100
-#define CLONE_PARENT_WAITS 0x4000
 #define CLONE_INTO_GROUP 0x200000000ULL
+
+/* A program that is about to start, in its own process. */
+struct start {
+  const struct open_request *request;
+  int fds[3];
+  int group_fd;
+  int report_fd; /* Takes a failure. The start of the program closes it. */
+};
+
+struct failure { int error, why; char what[TEXT_BYTES_MAX]; };
 
 /* Gives capabilities to a user who is not root: they must survive the change of the user and the start of the program. */
 static int keep_capabilities(uint64_t wanted, int is_user_set) {
@@ -70,9 +78,10 @@ static void run_from_path(const struct open_request *request) {
   errno = seen;
 }
 
-/* The new process. It shares the agent's memory, and the agent waits: it must not return, and changes only its own things. */
-static __attribute__((noinline, noreturn)) void become_program(struct start *start) {
+/* The new process. Its folder or its file may be on a filesystem that never answers, so the agent does not wait for it. */
+static __attribute__((noreturn)) void become_program(const struct start *start) {
   const struct open_request *request = start->request;
+  struct failure failure = {.why = REFUSED_PROGRAM};
   /* What the agent ignores, a program would inherit. */
   signal(SIGPIPE, SIG_DFL);
   sigset_t none;
@@ -91,20 +100,21 @@ static __attribute__((noinline, noreturn)) void become_program(struct start *sta
     close(score);
   }
   umask(022);
-  start->refused = REFUSED_PROGRAM;
   /* System calls, because those of the C library would change all threads of a process, by way of signals. */
   if (keep_capabilities(request->capabilities, 0) || syscall(SYS_setgroups, 0, 0) ||
       syscall(SYS_setresgid, request->gid, request->gid, request->gid) ||
       syscall(SYS_setresuid, request->uid, request->uid, request->uid) || keep_capabilities(request->capabilities, 1))
     goto failed;
-  start->refused = REFUSED_FOLDER;
+  failure.why = REFUSED_FOLDER;
   if (chdir(request->cwd)) goto failed;
-  start->refused = REFUSED_PROGRAM;
+  failure.why = REFUSED_PROGRAM;
   if (request->executable[0]) run(request->executable, request);
   if (strchr(request->argv[0], '/')) run(request->argv[0], request);
   else run_from_path(request);
 failed:
-  start->failed_with = errno ? errno : EINVAL;
+  failure.error = errno ? errno : EINVAL;
+  strncpy(failure.what, failure.why == REFUSED_FOLDER ? request->cwd : request->argv[0], sizeof failure.what - 1);
+  (void)!write(start->report_fd, &failure, sizeof failure);
   _exit(127);
 }
 
@@ -112,32 +122,16 @@ struct clone_arguments {
   uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
-/*
- * As vfork, but the child begins in its control group: it never runs outside of it. Returns the pid, or -errno.
- * In assembly because the child returns on the same stack, which only a function that then calls nothing else may allow.
- */
-static __attribute__((noinline)) long start_process(struct start *start) {
-  struct clone_arguments arguments = {.flags = CLONE_PARENT_WAITS | CLONE_SHARES_MEMORY, .exit_signal = SIGCHLD};
+/* As fork, but the child begins in its control group: it never runs outside of it. Returns the pid, or -1. */
+static long start_process(const struct start *start) {
+  struct clone_arguments arguments = {.exit_signal = SIGCHLD};
   if (start->group_fd >= 0) {
     arguments.flags |= CLONE_INTO_GROUP;
     arguments.cgroup = start->group_fd;
   }
-  long result;
-#if defined(__x86_64__)
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"((long)CLONE3_NUMBER), "D"(&arguments), "S"(sizeof arguments)
-                   : "rcx", "r11", "memory");
-#elif defined(__aarch64__)
-  register long number __asm__("x8") = CLONE3_NUMBER, first __asm__("x0") = (long)&arguments,
-                       second __asm__("x1") = sizeof arguments;
-  __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second) : "memory");
-  result = first;
-#else
-#error "no system call for this processor"
-#endif
-  if (result == 0) become_program(start);
-  return result;
+  long pid = syscall(CLONE3_NUMBER, &arguments, sizeof arguments);
+  if (pid == 0) become_program(start);
+  return pid;
 }
 
 static int terminal_open(struct channel *channel, const struct open_request *request, struct start *start) {
@@ -172,31 +166,43 @@ static int pipes_open(struct channel *channel, const struct open_request *reques
   return 0;
 }
 
-/* Returns 0 or an errno, with the reason. The caller then frees the channel. */
-int program_open(struct channel *channel, const struct open_request *request, int *why, const char **what) {
+/* Begins to start the program. Returns 0 or an errno. The caller then frees the channel. */
+int program_open(struct channel *channel, const struct open_request *request, const char **what) {
   struct start start = {.request = request, .fds = {-1, -1, -1}, .group_fd = -1};
   channel->flags = request->flags;
-  *why = REFUSED_LIMIT;
   *what = "streams";
-  int is_terminal = request->flags & OPEN_TERMINAL;
-  int error = (is_terminal ? terminal_open : pipes_open)(channel, request, &start) ? errno : 0;
+  int is_terminal = request->flags & OPEN_TERMINAL, report[2] = {-1, -1};
+  int error = (is_terminal ? terminal_open : pipes_open)(channel, request, &start) || pipe2(report, O_CLOEXEC) ? errno : 0;
   if (!error) {
     if (!(request->flags & OPEN_PLATFORM)) channel->group = group_take(&start.group_fd);
-    long pid = start_process(&start);
-    if (pid < 0) {
-      error = -pid;
+    channel->starting_fd = report[0];
+    fcntl(report[0], F_SETFL, O_NONBLOCK);
+    start.report_fd = report[1];
+    channel->pid = start_process(&start);
+    if (channel->pid < 0) {
+      error = errno;
       *what = "process";
-    } else if (start.failed_with) {
-      while (waitpid(pid, 0, 0) < 0 && errno == EINTR);
-      error = start.failed_with;
-      *why = start.refused;
-      *what = start.refused == REFUSED_FOLDER ? request->cwd : request->argv[0];
-    } else channel->pid = pid;
+    }
   }
-  if (start.group_fd >= 0) close(start.group_fd);
-  for (int i = 0; i < (is_terminal ? 1 : 3); i++)
-    if (start.fds[i] >= 0) close(start.fds[i]);
+  close_fd(&report[1]);
+  close_fd(&start.group_fd);
+  for (int i = 0; i < (is_terminal ? 1 : 3); i++) close_fd(&start.fds[i]);
   return error;
+}
+
+/* Learns whether the program runs: its start closed the pipe. Frees the channel if it failed. */
+void program_started(struct channel *channel) {
+  struct failure failure;
+  ssize_t got = read(channel->starting_fd, &failure, sizeof failure);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  close_fd(&channel->starting_fd);
+  if (got != sizeof failure) {
+    channel->opened_due = !channel->attached_due;
+    return;
+  }
+  if (channel->link >= 0) channel_refuse(channel->link, channel->id, failure.why, failure.what, failure.error);
+  channel->pid = 0;
+  channel_free(channel);
 }
 
 /* Begins to connect to a port of this machine: first by IPv4, then by IPv6. Returns 0 or an errno. */

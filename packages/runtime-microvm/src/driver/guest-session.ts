@@ -71,7 +71,8 @@ export class GuestSession {
 
   /** Starts a program. Throws as {@link ask}, also when `signal` aborts. A program that starts after that is killed. */
   async open(request: OpenRequest, ms = answerMs, signal?: AbortSignal): Promise<GuestProgram> {
-    const opening = this.follow(this.#link.ask((link) => link.open(request)))
+    let id = 0
+    const opening = this.follow(this.#link.ask((link) => link.open(request, (chosen) => (id = chosen))))
     const { promise: unwanted, resolve } = Promise.withResolvers<'late'>()
     const leave = (): void => resolve('late')
     signal?.addEventListener('abort', leave)
@@ -82,6 +83,9 @@ export class GuestSession {
     } finally {
       signal?.removeEventListener('abort', leave)
     }
+    // Its folder or its file may be on a filesystem that does not answer.
+    const kill = this.ask((link) => link.signal(id, signalNumbers.KILL, 'tree'))
+    kill.catch(() => undefined)
     opening.then((program) => this.#discard(program)).catch(() => undefined)
     throw this.#silent()
   }

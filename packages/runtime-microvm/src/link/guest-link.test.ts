@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { dirname } from 'node:path'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { frameParts } from './frames.ts'
@@ -59,6 +61,31 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
     await expect(bash('true', { cwd: '/no/such' })).rejects.toMatchObject({ reason: 'folder' })
     expect((await run('exit 3', {})).exitCode).toBe(3)
   })
+
+  it.runIf(existsSync('/dev/fuse'))(
+    'goes on while a program’s folder never answers, and kills it',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'dock-hung-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const options = 'fd=9,rootmode=40000,user_id=0,group_id=0'
+      const server = await bash(
+        `exec 9<>/dev/fuse; mount -i -t fuse -o ${options} none ${folder} && echo mounted; sleep 1000`,
+      )
+      expect(String((await once(server.stdout, 'data'))[0])).toBe('mounted\n')
+      let id = 0
+      const opening = link.open({ argv: ['true'], env, cwd: folder, uid: 0, gid: 0 }, (chosen) => {
+        id = chosen
+      })
+      expect((await run('echo fine')).stdout).toBe('fine\n')
+      link.signal(id, 9, 'tree')
+      const killed = await opening
+      expect(await killed.exited).toMatchObject({ exitCode: null, signal: 9 })
+      await killed.close()
+      link.signal(server.id, 9, 'tree')
+      await server.exited
+      await server.close()
+    },
+  )
 
   it('blocks a program whose output is not read, and loses nothing', async () => {
     const program = await bash(

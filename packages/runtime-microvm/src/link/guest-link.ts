@@ -86,10 +86,14 @@ export class GuestLink extends GuestCalls {
     this.#over(new LinkBroken('the link was ended'))
   }
 
-  /** Starts a program. Rejects with {@link GuestRefused} if the guest does not. */
-  async open(request: OpenRequest): Promise<GuestProgram> {
+  /**
+   * Starts a program. Rejects with {@link GuestRefused} if the guest does not. `onSent` is called with the number of its channel,
+   * by which it can be killed before it runs.
+   */
+  async open(request: OpenRequest, onSent?: (id: number) => void): Promise<GuestProgram> {
     const bytes = encodeOpen(request)
     const program = this.#channel('opening')
+    onSent?.(program.id)
     program.isTerminal = request.pty !== undefined
     for (let at = 0; at < bytes.length; at += sizes.payloadMax) {
       const isLast = at + sizes.payloadMax >= bytes.length
