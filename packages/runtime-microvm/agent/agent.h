@@ -144,6 +144,9 @@ int program_open(struct channel *channel, const struct open_request *request, co
 void program_started(struct channel *channel);
 int socket_open(struct channel *channel, int port, int is_ipv6);
 
+/* mounts.c */
+int mounts_may_hang(void);
+
 /* groups.c */
 extern int groups_fd; /* The folder of the control group that holds every program, or -1. */
 int groups_mount(const char *name, const char *memory_max, const char *processes_max);

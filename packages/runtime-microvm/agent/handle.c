@@ -64,7 +64,8 @@ static void handle_open(int link, int flags, uint32_t id, uint8_t *payload, uint
     channel_refuse(link, id, REFUSED_LIMIT, what, error);
     return;
   }
-  channel_watch(channel);
+  program_started(channel);
+  if (channel->kind != CHANNEL_FREE) channel_watch(channel);
 }
 
 static void handle_dial(int link, uint32_t id, const uint8_t *payload, uint32_t length) {

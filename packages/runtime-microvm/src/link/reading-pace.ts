@@ -59,8 +59,8 @@ export class ReadingShare {
   }
 
   /**
-   * Gives the stream's bytes to `take`, which returns how many of them it took, in how many frames, of which it must take at
-   * most `framesMax`.
+   * Gives the stream's bytes to `take`, which returns how many of them it took, and in how many frames. It must take at most
+   * `framesMax` frames.
    */
   read(stream: Duplex, take: (chunk: Buffer, framesMax: number) => { bytes: number; frames: number }): void {
     let isWaiting = false
