@@ -13,8 +13,9 @@ const file =
   compiledDir === undefined
     ? fileURLToPath(new URL('main.ts', import.meta.url))
     : join(compiledDir, 'microvm-pump.mjs')
-/** The pump died while it was asked. */
-const diedMeanwhile = new Set(['ECONNRESET', 'EPIPE'])
+/** No pump runs, or it died while it was asked. */
+const isDead = (error: unknown): boolean =>
+  isUnserved(error) || ['ECONNRESET', 'EPIPE'].includes(String((error as NodeJS.ErrnoException).code))
 
 /** The end that the rest of the response says. Rejects if the pump dies first. */
 const readEnd = async (response: IncomingMessage): Promise<ProgramEnd> =>
@@ -32,7 +33,7 @@ export class PumpClient {
   async take(wanted: TakeProgram): Promise<{ ended: Promise<ProgramEnd> }> {
     const send = () => this.#send('POST', '/programs', wanted)
     const response = await send().catch(async (error: unknown) => {
-      if (!isUnserved(error)) throw error
+      if (!isDead(error)) throw error
       this.#starting ??= this.#start().finally(() => {
         this.#starting = undefined
       })
@@ -51,8 +52,7 @@ export class PumpClient {
       response.resume()
       return undefined
     } catch (error) {
-      const code = String((error as NodeJS.ErrnoException).code)
-      if (isUnserved(error) || diedMeanwhile.has(code)) return undefined
+      if (isDead(error)) return undefined
       throw error
     }
   }
@@ -62,7 +62,7 @@ export class PumpClient {
     try {
       ;(await this.#send('POST', '/end')).resume()
     } catch (error) {
-      if (!isUnserved(error)) throw error
+      if (!isDead(error)) throw error
     }
   }
 
