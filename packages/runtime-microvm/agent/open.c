@@ -29,6 +29,8 @@
 #define PR_CAP_AMBIENT_RAISE 2
 #endif
 #define CLONE3_NUMBER 435
+#define CLOSE_RANGE_NUMBER 436
+#define REPORT_FD 3
 #define CLONE_SHARES_MEMORY 0x100
 #define CLONE_PARENT_WAITS 0x4000
 #define CLONE_INTO_GROUP 0x200000000ULL
@@ -38,7 +40,7 @@ struct start {
   const struct open_request *request;
   int fds[3];
   int group_fd;
-  int report_fd; /* Takes a failure. The start of the program closes it. */
+  int report_fd; /* Takes a failure, as REPORT_FD of the new process. The start of the program closes it. */
 };
 
 struct failure { int error, why; char what[TEXT_BYTES_MAX]; };
@@ -92,6 +94,10 @@ static __attribute__((noinline, noreturn)) void become_program(const struct star
   setsid();
   if (request->flags & OPEN_TERMINAL) ioctl(start->fds[0], TIOCSCTTY, 0);
   for (int i = 0; i < 3; i++) dup2(start->fds[i], i);
+  /* Of the streams of other programs none may wait for the start of this one. */
+  if (start->report_fd != REPORT_FD) dup2(start->report_fd, REPORT_FD);
+  fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+  syscall(CLOSE_RANGE_NUMBER, REPORT_FD + 1, ~0u, 0);
   struct rlimit files = {OPEN_FILES_MAX, OPEN_FILES_MAX}, core = {0, RLIM_INFINITY};
   setrlimit(RLIMIT_NOFILE, &files);
   setrlimit(RLIMIT_CORE, &core);
@@ -116,7 +122,7 @@ static __attribute__((noinline, noreturn)) void become_program(const struct star
 failed:
   failure.error = errno ? errno : EINVAL;
   strncpy(failure.what, failure.why == REFUSED_FOLDER ? request->cwd : request->argv[0], sizeof failure.what - 1);
-  (void)!write(start->report_fd, &failure, sizeof failure);
+  (void)!write(REPORT_FD, &failure, sizeof failure);
   _exit(127);
 }
 

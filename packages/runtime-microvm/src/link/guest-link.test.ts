@@ -72,11 +72,19 @@ describe.runIf(hasCompiler)('the link to a guest', () => {
         `exec 9<>/dev/fuse; mount -i -t fuse -o ${options} none ${folder} && echo mounted; sleep 1000`,
       )
       expect(String((await once(server.stdout, 'data'))[0])).toBe('mounted\n')
+      const reader = await bash('cat')
+      const writer = await bash('trap "" HUP; while echo line; do :; done')
       let id = 0
       const opening = link.open({ argv: ['true'], env, cwd: folder, uid: 0, gid: 0 }, (chosen) => {
         id = chosen
       })
       expect((await run('echo fine')).stdout).toBe('fine\n')
+      // What waits to start holds nobody else's streams.
+      reader.stdin.end('input')
+      expect(await text(reader.stdout)).toBe('input')
+      writer.stdout.destroy()
+      expect(await writer.exited).toMatchObject({ signal: 13 })
+      for (const program of [reader, writer]) await program.close()
       link.signal(id, 9, 'tree')
       const killed = await opening
       expect(await killed.exited).toMatchObject({ exitCode: null, signal: 9 })
