@@ -9,7 +9,7 @@ import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import { rawDatagram } from '@dock/testkit/src/raw-datagram.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createNetworks, instanceTag } from './create-networks.ts'
-import { filterRules } from './filter-rules.ts'
+import { defaultNetworkLimits, filterRules } from './filter-rules.ts'
 import { guardRules } from './guard-rules.ts'
 import { readHostRoutes } from './host-routes.ts'
 import { parseCidr, parseCidrList } from './ipv4.ts'
@@ -294,6 +294,44 @@ ask('${a.ip}', '${a.gateway}')
   // The last asker is genuine: its entry shows that the host has handled those before it.
   await expect.poll(neighbours, soon).toContain(a.ip)
   expect(await neighbours()).toEqual([a.ip])
+})
+
+test('fragments of unfinished packets leave the host’s memory for them to the neighbours', async () => {
+  const name = basename(a.netnsPath)
+  const [host] = JSON.parse(await runCommand('ip', ['-json', 'link', 'show', 'dev', name])) as {
+    address: string
+  }[]
+  const script = `
+import socket, struct
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('eth0', 0))
+macs = bytes.fromhex('${host!.address.replaceAll(':', '')}') + link.getsockname()[4]
+data = b'x' * 1200
+def four(number, source):
+  head = struct.pack('!BBHHHBBH', 0x45, 0, 20 + len(data), number, 0x2000, 64, 17, 0) + socket.inet_aton(source) + socket.inet_aton('${server4}')
+  total = sum(struct.unpack('!10H', head)); total = (total >> 16) + (total & 0xffff); total += total >> 16
+  link.send(macs + b'\\x08\\x00' + head[:10] + struct.pack('!H', ~total & 0xffff) + head[12:] + data)
+def six(number):
+  address = socket.inet_pton(socket.AF_INET6, '2001:db8::1')
+  head = struct.pack('!IHBB', 0x60000000, 8 + len(data), 44, 64) + address * 2 + struct.pack('!BBHI', 17, 0, 1, number)
+  link.send(macs + b'\\x86\\xdd' + head + data)
+for number in range(600):
+  for source in ('${a.ip}', '${b.ip}', '203.0.113.9'): four(number, source)
+  six(number)
+`
+  const waiting = async (file: string): Promise<number> =>
+    Number(/^FRAG6?: inuse (\d+)/m.exec(await readFile(`/proc/net/${file}`, 'utf8'))![1])
+  const finished = async (): Promise<number> => {
+    const [names, values] = (await readFile('/proc/net/snmp', 'utf8')).match(/^Ip: .*$/gm)!
+    return Number(values!.split(' ')[names!.split(' ').indexOf('ReasmOKs')])
+  }
+  expect(await inside(a, ['python3', '-c', script])).toMatchObject({ code: 0, stderr: '' })
+  expect(await waiting('sockstat')).toBeLessThan(200)
+  expect(await waiting('sockstat6')).toBeLessThan(200)
+  const before = await finished()
+  const large = `import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x' * 60000, ('${server4}', 9))`
+  expect(await inside(b, ['python3', '-c', large])).toMatchObject({ code: 0, stderr: '' })
+  await expect.poll(finished, soon).toBeGreaterThan(before)
 })
 
 /** Collects the sources of all echo requests that reach the outside. */
@@ -606,7 +644,12 @@ describe('a separate instance', () => {
   let neighbour: DockNetwork
   const docks = [newUuid(), newUuid()]
   const instance = () => `${folder}/4`
-  const limits = { connections: 60, newConnectionsPerSecond: 100, namesPerSecond: 20 }
+  const limits = {
+    ...defaultNetworkLimits,
+    connections: 60,
+    newConnectionsPerSecond: 100,
+    namesPerSecond: 20,
+  }
 
   beforeAll(async () => {
     other = createNetworks({

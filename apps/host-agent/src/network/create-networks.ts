@@ -12,7 +12,7 @@ import { defaultNetworkLimits, filterRules, interfaceFamily, type NetworkLimits 
 import { guardRules, type RuleGuard } from './guard-rules.ts'
 import { readHostRoutes, readOwnSubnet } from './host-routes.ts'
 import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
-import { enableForwarding } from './kernel-settings.ts'
+import { enableForwarding, giveFragmentsRoom } from './kernel-settings.ts'
 import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
 import type { DockNetwork, Networks } from './networks.ts'
@@ -197,6 +197,7 @@ export function createNetworks(options: NetworksOptions): Networks {
         for (const slot of ready.splice(0)) held.delete(slot)
       }
       await enableForwarding()
+      await giveFragmentsRoom()
       const nameserver = nameserverOf(subnet)
       const { neighbours } = await readHostRoutes(prefix, formatCidr(subnet))
       const wanted = {

@@ -50,14 +50,18 @@ export type NetworkLimits = {
   newConnectionsPerSecond: number
   /** Maximum of packets to the name forwarder per second. Bursts may have twice as many. */
   namesPerSecond: number
+  /** Maximum of IP fragments per second. The host keeps those of unfinished packets for 30 s. Bursts may have twice as many. */
+  fragmentsPerSecond: number
 }
 
 export const defaultNetworkLimits: NetworkLimits = {
   ...{ connections: 4096, newConnectionsPerSecond: 500, namesPerSecond: 200 },
+  // A burst has room for the largest datagram.
+  fragmentsPerSecond: 25,
 }
 
 /** Sets in which the rules count connections and packets of each Dock. */
-export const countingSets = ['tcp_open', 'other_open', 'begun', 'names']
+export const countingSets = ['tcp_open', 'other_open', 'begun', 'names', 'fragments']
 /** Sets of address ranges. They depend on the host's networks and the options. */
 export const rangeSets = ['closed', 'allowed']
 
@@ -83,8 +87,9 @@ const rateOver = (perSecond: number): string =>
   `{ ip saddr limit rate over ${perSecond}/second burst ${2 * perSecond} packets }`
 
 /**
- * Returns the table's rules. DNS over UDP is not tracked. Only packets of unconfirmed flows are counted: a flow without a
- * reply stays `new` for the kernel, so all its packets would count as new connections (decision 026).
+ * Returns the table's rules. What no Dock may send is dropped before the kernel puts fragments together, because that takes
+ * memory which the whole host shares. DNS over UDP is not tracked. Only packets of unconfirmed flows are counted: a flow
+ * without a reply stays `new` for the kernel, so all its packets would count as new connections (decision 026).
  */
 export function filterRules(options: FilterOptions): TableRules {
   const rules = writeTable(options)
@@ -115,12 +120,16 @@ table inet ${table} {
   ${setOf('allowed', options.allowed.map(formatCidr))}
   ${countingSets.map(countingSet).join('\n  ')}
   chain genuine {
-    type filter hook prerouting priority raw; policy accept;
+    type filter hook prerouting priority raw - 150; policy accept;
     iifname != ${dock} return
     meta nfproto != ipv4 drop
     ip saddr != ${formatCidr(subnet)} drop
     fib saddr . iif oif missing drop
-    ip daddr ${nameserver} udp dport 53 notrack
+    ip frag-off & 0x3fff != 0 add @fragments ${rateOver(limits.fragmentsPerSecond)} drop
+  }
+  chain asked {
+    type filter hook prerouting priority raw; policy accept;
+    iifname ${dock} ip daddr ${nameserver} udp dport 53 notrack
   }
   chain named {
     type filter hook output priority raw; policy accept;

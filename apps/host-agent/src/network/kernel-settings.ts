@@ -16,6 +16,15 @@ const set = async (name: string, value: number): Promise<void> => {
   })
 }
 
+const fragmentBytes = 64 * 2 ** 20
+
+/** Gives fragments that the host puts together more memory: each Dock may take some of it. */
+export async function giveFragmentsRoom(): Promise<void> {
+  const name = 'ipfrag_high_thresh'
+  const current = Number(await readFile(`/proc/sys/net/ipv4/${name}`, 'utf8').catch(() => 0))
+  if (current < fragmentBytes) await set(name, fragmentBytes)
+}
+
 /** Lets packets pass between Docks and the outside. */
 export async function enableForwarding(): Promise<void> {
   await set('ip_forward', 1)
