@@ -15,6 +15,7 @@ import { createStripeProvider } from './gateways/stripe/index.ts'
 import { createTerminalGateway } from './gateways/terminal/index.ts'
 import { createMail } from './mail/index.ts'
 import { type AccessSignals, createAccountsModule } from './modules/accounts/index.ts'
+import { createAuditModule } from './modules/audit/index.ts'
 import { type BillingModule, type BillingProvider, createBillingModule } from './modules/billing/index.ts'
 import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
@@ -135,6 +136,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
+  const audit = createAuditModule(shared)
   const notifications = createNotificationsModule({ ...shared, apiUrl: config.apiUrl, secret: authSecret })
   const mail = createMail({
     ...shared,
@@ -281,6 +283,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     })
   const modules: readonly Module[] = [
     accounts,
+    audit,
     billing,
     live,
     organizations,

@@ -1,5 +1,6 @@
 /** Every route of the service by name. */
 import { accountRoutes } from './routes/account.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { billingRoutes } from './routes/billing.ts'
 import { dashboardExtensionRoutes } from './routes/dashboard-extensions.ts'
 import { deviceCodeRoutes } from './routes/device-codes.ts'
@@ -42,6 +43,7 @@ export const routes = {
   ...environmentRoutes,
   ...environmentContentsRoutes,
   ...organizationRoutes,
+  ...auditRoutes,
   ...billingRoutes,
   ...limitRoutes,
   ...invitationRoutes,

@@ -25,6 +25,22 @@ export type Database = {
     expires_at: Date | null
     updated_at: Date
   }
+  audit_entries: {
+    id: Generated<string>
+    at: Date
+    organization_id: string | null
+    is_copy: Generated<boolean>
+    action: string
+    outcome: Generated<'succeeded' | 'failed'>
+    actor_id: string | null
+    through: 'session' | 'api_key' | 'dock_key' | 'ssh_key' | 'operator' | 'platform'
+    credential_id: string | null
+    address: string | null
+    target_type: string | null
+    target_id: string | null
+    target_name: string | null
+    details: ColumnType<unknown, string | undefined, string>
+  }
   billing_accounts: {
     organization_id: string
     customer_id: string | null
@@ -889,6 +905,7 @@ export type Database = {
 export const tableColumns = {
   api_keys: ['id', 'user_id', 'name', 'key_prefix', 'key_hash', 'dock_id', 'expires_at', 'revoked_at', 'last_used_at', 'created_at'],
   assistant_connections: ['id', 'user_id', 'sealed_tokens', 'email', 'plan_type', 'expires_at', 'updated_at'],
+  audit_entries: ['id', 'at', 'organization_id', 'is_copy', 'action', 'outcome', 'actor_id', 'through', 'credential_id', 'address', 'target_type', 'target_id', 'target_name', 'details'],
   billing_accounts: ['organization_id', 'customer_id', 'subscription_id', 'attempt', 'version', 'created_at', 'renew'],
   copies: ['id', 'organization_id', 'snapshot_id', 'disk_bytes', 'index_parts', 'added_bytes', 'verified_at', 'lease_owner', 'lease_until', 'created_at', 'drilled_at', 'damaged_at'],
   copy_chunk_uses: ['copy_id', 'organization_id', 'name'],

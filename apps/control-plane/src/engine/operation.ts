@@ -1,12 +1,16 @@
 /** An operation: the saved intent of a change, and its progress. */
 
-/** Who made a change, by which means, and why. Shown in the inbox, webhooks and the audit log. */
+/** Who made a change, by which means, and why. Shown in the inbox and the timeline. */
 export type Cause = {
   by: string
   through: 'api' | 'script' | 'timer' | 'host' | 'recovery'
   why: string
   /** The id of the API key with which the person in `by` acted. */
   apiKeyId?: string
+  /** For the audit log alone: the kind and id of the credential, and the address of the request. */
+  credential?: string
+  credentialId?: string
+  address?: string
 }
 
 export type OperationError = { code: string; message: string }

@@ -103,7 +103,10 @@ export async function handleRoute(
     route.access.credentials === 'public'
       ? null
       : await gate.credentials.check(request, route.access, rawParams)
-  if (known) context.set('callerId', known.userId)
+  if (known) {
+    context.set('callerId', known.userId)
+    known.address = context.get('clientAddress')
+  }
   const params = validateParams(route, rawParams)
   const query = validateQuery(route, new URL(request.url).search)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)

@@ -31,6 +31,35 @@ export type AssistantConnection = {
 
 export type AssistantStatus = "active" | "expired"
 
+export type AuditAction = "account.signed_in" | "account.sign_in_failed" | "account.signed_out" | "account.password_changed" | "account.closed" | "account.reopened" | "account.erased" | "account.vouched_for" | "account.connection_added" | "account.connection_removed" | "api_key.created" | "api_key.revoked" | "ssh_key.added" | "ssh_key.proved" | "ssh_key.deleted" | "provider_key.set" | "provider_key.deleted" | "organization.created" | "organization.updated" | "organization.deleted" | "organization.retention_changed" | "organization.limits_changed" | "organization.plan_changed" | "invitation.sent" | "invitation.link_made" | "invitation.revoked" | "invitation.declined" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "workspace.created" | "workspace.updated" | "workspace.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "environment.upgraded" | "environment.contents_changed" | "environment.secrets_revealed" | "dock.created" | "dock.branched" | "dock.stopped" | "dock.resumed" | "dock.deleted" | "dock.updated" | "dock.entered" | "port.exposed" | "port.changed" | "port.closed" | "snapshot.deleted" | "template.created" | "template.deleted" | "webhook.created" | "webhook.deleted" | "webhook.enabled" | "webhook.secret_rotated" | "github.app_created" | "github.app_deleted" | "github.linked" | "github.changed" | "github.unlinked" | "run.started" | "run.stopped" | "run.promoted" | "host.enrolled" | "host.credential_reset" | "host.declared_lost" | "host.tested" | "quarantine.adopted" | "quarantine.deleted"
+
+export type AuditEntry = {
+  id: string
+  at: string
+  organizationId: string | null
+  action: AuditAction
+  outcome: "succeeded" | "failed"
+  actor: {
+    id: string
+    name: string | null
+    email: string | null
+  } | null
+  through: "session" | "api_key" | "dock_key" | "ssh_key" | "operator" | "platform"
+  credentialId: string | null
+  address: string | null
+  target: {
+    type: string
+    id: string | null
+    name: string | null
+  } | null
+  details: Record<string, string | number | boolean | null>
+}
+
+export type AuditPage = {
+  entries: AuditEntry[]
+  nextCursor: string | null
+}
+
 export type BillingPlan = {
   name: string
   currency: string
@@ -2372,6 +2401,74 @@ export type RouteTypes = {
     response: {
       removed: true
     }
+  }
+  /** As an owner, list who did what in the organization, newest first. */
+  listAudit: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+        action?: string | undefined
+        actorId?: string | undefined
+        targetId?: string | undefined
+        since?: string | undefined
+        until?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: AuditPage
+  }
+  /** As an owner, download the audit log of the organization as JSON lines. */
+  exportAudit: {
+    request: {
+      params: {
+        id: string
+      }
+      query?: {
+        action?: string | undefined
+        actorId?: string | undefined
+        targetId?: string | undefined
+        since?: string | undefined
+        until?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: RawResponse
+  }
+  /** As an instance admin, list who did what on the instance, newest first. */
+  listInstanceAudit: {
+    request: {
+      params?: never
+      query?: {
+        limit?: number | undefined
+        cursor?: string | undefined
+        action?: string | undefined
+        actorId?: string | undefined
+        targetId?: string | undefined
+        since?: string | undefined
+        until?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: AuditPage
+  }
+  /** As an instance admin, download the audit log of the instance as JSON lines. */
+  exportInstanceAudit: {
+    request: {
+      params?: never
+      query?: {
+        action?: string | undefined
+        actorId?: string | undefined
+        targetId?: string | undefined
+        since?: string | undefined
+        until?: string | undefined
+      } | undefined
+      body?: never
+    } & RequestOptions
+    response: RawResponse
   }
   /** Read what an organization, or one of its Docks, used in a month (UTC). */
   readOrganizationUsage: {

@@ -10,6 +10,8 @@ export type Caller = {
   emailVerified: boolean
   /** Id of the API key, session or SSH key. Audit records store it. */
   credentialId: string
+  /** The address from which the request came, for the audit log. */
+  address?: string
   /** True if the user is an instance admin. Admin features also require {@link Caller.emailVerified}. */
   instanceAdmin: boolean
   /** The only Dock that a `dock_key` may access. Absent for other kinds. */

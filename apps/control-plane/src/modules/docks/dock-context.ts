@@ -76,7 +76,7 @@ export async function requireDock(
 
 /** Returns the cause that is recorded for a change made by this caller through the API. */
 export function causedBy(
-  { userId, kind, credentialId }: Pick<Caller, 'userId'> & Partial<Caller>,
+  { userId, kind, credentialId, address }: Pick<Caller, 'userId'> & Partial<Caller>,
   why: string,
 ): Cause {
   return {
@@ -84,6 +84,9 @@ export function causedBy(
     through: 'api',
     why,
     ...(kind === 'api_key' && credentialId ? { apiKeyId: credentialId } : {}),
+    ...(kind && { credential: kind }),
+    ...(credentialId && { credentialId }),
+    ...(address && { address }),
   }
 }
 

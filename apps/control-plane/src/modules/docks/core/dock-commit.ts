@@ -98,12 +98,14 @@ export function insertChanges(
   cause: Omit<Cause, 'why'> & StopDetails,
   now: Date,
 ): RawBuilder<unknown> {
+  // The audit log alone has the address of a person.
+  const { credential: _, credentialId: __, address: ___, ...shown } = cause
   return sql`
   insert into dock_state_changes (dock_id, organization_id, from_state, to_state, cause, at)
   select s.id, s.organization_id, m.f, m.t, m.c::jsonb, ${now}::timestamptz from ${source} s, (values ${sql.join(
     moves.map(
       (move, index) =>
-        sql`(${index}::int, ${move.from}::text, ${move.to}::text, ${JSON.stringify({ ...cause, why: move.why })}::text)`,
+        sql`(${index}::int, ${move.from}::text, ${move.to}::text, ${JSON.stringify({ ...shown, why: move.why })}::text)`,
     ),
     sql`, `,
   )}) as m(i, f, t, c) order by m.i`

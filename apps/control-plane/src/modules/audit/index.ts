@@ -1,0 +1,4 @@
+/** The audit log: who did what. Other modules record into it, in the transactions of their changes. */
+export { type AuditModule, createAuditModule } from './module.ts'
+export { forgetPerson } from './prune-audit.ts'
+export { type Actor, type AuditRecord, recordAudit } from './record-audit.ts'
