@@ -107,7 +107,7 @@ test('every object is a named schema, and names are those of the types', () => {
 })
 
 test('stays small: each schema and each set of failures is written once', () => {
-  expect(JSON.stringify(document).length).toBeLessThan(460_000)
+  expect(JSON.stringify(document).length).toBeLessThan(475_000)
 })
 
 test('every object has an example that its schema accepts, and no example is left over', () => {

@@ -10,6 +10,8 @@ AlertType = Literal['stopped_responding', 'stop_refused', 'disk_warning', 'disk_
 
 AssistantStatus = Literal['active', 'expired']
 
+AuditAction = Literal['account.signed_in', 'account.sign_in_failed', 'account.signed_out', 'account.password_changed', 'account.closed', 'account.reopened', 'account.erased', 'account.vouched_for', 'account.connection_added', 'account.connection_removed', 'api_key.created', 'api_key.revoked', 'ssh_key.added', 'ssh_key.proved', 'ssh_key.deleted', 'provider_key.set', 'provider_key.deleted', 'organization.created', 'organization.updated', 'organization.deleted', 'organization.retention_changed', 'organization.limits_changed', 'organization.plan_changed', 'invitation.sent', 'invitation.link_made', 'invitation.revoked', 'invitation.declined', 'member.joined', 'member.role_changed', 'member.removed', 'member.left', 'workspace.created', 'workspace.updated', 'workspace.deleted', 'environment.created', 'environment.updated', 'environment.deleted', 'environment.upgraded', 'environment.contents_changed', 'environment.secrets_revealed', 'dock.created', 'dock.branched', 'dock.stopped', 'dock.resumed', 'dock.deleted', 'dock.updated', 'dock.entered', 'port.exposed', 'port.changed', 'port.closed', 'snapshot.deleted', 'template.created', 'template.deleted', 'webhook.created', 'webhook.deleted', 'webhook.enabled', 'webhook.secret_rotated', 'github.app_created', 'github.app_deleted', 'github.linked', 'github.changed', 'github.unlinked', 'run.started', 'run.stopped', 'run.promoted', 'host.enrolled', 'host.credential_reset', 'host.declared_lost', 'host.tested', 'quarantine.adopted', 'quarantine.deleted']
+
 CodingAgent = Literal['opencode', 'claude-code', 'codex', 'command']
 
 ContainerSample = Dict[str, Any]
@@ -100,6 +102,37 @@ class AssistantConnection(TypedDict):
     email: str | None
     planType: str | None
     updatedAt: str | None
+
+
+class AuditActor(TypedDict):
+    id: str
+    name: str | None
+    email: str | None
+
+
+class AuditEntry(TypedDict):
+    id: str
+    at: str
+    organizationId: str | None
+    action: AuditAction
+    outcome: Literal['succeeded', 'failed']
+    actor: AuditActor | None
+    through: Literal['session', 'api_key', 'dock_key', 'ssh_key', 'operator', 'platform']
+    credentialId: str | None
+    address: str | None
+    target: AuditTarget | None
+    details: Dict[str, str | float | bool | None]
+
+
+class AuditPage(TypedDict):
+    entries: List[AuditEntry]
+    nextCursor: str | None
+
+
+class AuditTarget(TypedDict):
+    type: str
+    id: str | None
+    name: str | None
 
 
 class AuthorizeGithubLinkBody(TypedDict):

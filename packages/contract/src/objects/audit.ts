@@ -5,6 +5,18 @@ import * as field from '../fields.ts'
 
 export const auditAction = z.enum(auditActions)
 
+export const auditActor = z.strictObject({
+  id: field.uuid,
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+})
+
+export const auditTarget = z.strictObject({
+  type: z.string(),
+  id: z.string().nullable(),
+  name: z.string().nullable(),
+})
+
 export const auditEntry = z.strictObject({
   id: field.uuid,
   at: field.timestamp,
@@ -12,18 +24,14 @@ export const auditEntry = z.strictObject({
   action: auditAction,
   outcome: z.enum(['succeeded', 'failed']),
   /** Who acted. Null if no person did. Name and address are null once the person is erased: the id is then a pseudonym. */
-  actor: z
-    .strictObject({ id: field.uuid, name: z.string().nullable(), email: z.string().nullable() })
-    .nullable(),
+  actor: auditActor.nullable(),
   through: z.enum(auditMeans),
   /** Id of the API key, session or SSH key. */
   credentialId: z.string().nullable(),
   /** The address from which the request came. */
   address: z.string().nullable(),
   /** What was changed. The name is that of the time of the entry. */
-  target: z
-    .strictObject({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() })
-    .nullable(),
+  target: auditTarget.nullable(),
   /** What else is known, by action: for example the old and the new role. Never a secret, and no content of a command. */
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 })

@@ -27,6 +27,14 @@ const quarantinedItem = {
   sizeBytes: 734_003_200,
   firstSeenAt: times.createdAt,
 }
+const auditActor = { id: ids.user, name: 'Sam Reed', email: 'sam@acme.example' }
+const auditTarget = { type: 'person', id: ids.user, name: 'Kim Lee' }
+const auditEntry = {
+  ...{ id: ids.snapshot, at: times.createdAt, organizationId: ids.organization },
+  ...{ action: 'member.role_changed', outcome: 'succeeded', actor: auditActor, through: 'session' },
+  ...{ credentialId: null, address: '192.0.2.7', target: auditTarget },
+  details: { from: 'member', to: 'admin' },
+}
 const usedInvitation = { organizationName: 'Acme', invitedBy: 'Sam Reed' }
 const unverifiedPerson = {
   ...{ id: ids.user, name: 'Kim Lee', email: 'kim@acme.example', createdAt: times.createdAt },
@@ -219,6 +227,10 @@ export const exampleAccountObjects: Readonly<Record<string, object>> = {
   Membership: { ...membership, organizationId: ids.organization },
   NamedMember: { ...membership, email: 'sam@acme.example', name: 'Sam Reed' },
   Notification: notification,
+  AuditActor: auditActor,
+  AuditTarget: auditTarget,
+  AuditEntry: auditEntry,
+  AuditPage: { entries: [auditEntry], nextCursor: null },
   NotificationPage: { notifications: [notification], nextCursor: null, unreadCount: 1 },
   NotificationPreference: preference,
   Organization: { ...organizationFields, role: 'owner' },

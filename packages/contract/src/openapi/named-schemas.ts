@@ -6,6 +6,7 @@ import * as z from 'zod'
 import * as events from '../events.ts'
 import * as field from '../fields.ts'
 import * as account from '../objects/account.ts'
+import * as audit from '../objects/audit.ts'
 import * as billing from '../objects/billing.ts'
 import * as dashboard from '../objects/dashboard.ts'
 import * as deviceCodes from '../objects/device-codes.ts'
@@ -33,6 +34,7 @@ const objects: readonly object[] = [
   { deleted, removed, role, runtimeName },
   ...[
     account,
+    audit,
     billing,
     dashboard,
     deviceCodes,

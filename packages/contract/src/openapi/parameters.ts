@@ -31,6 +31,8 @@ const owners: Readonly<Record<string, string>> = {
 
 /** Parameters that are no id in the path. Their schemas may say it better. */
 const descriptions: Readonly<Record<string, string>> = {
+  action: 'An action, or the kind of thing before its point: `member.removed`, or `member`.',
+  actorId: 'Only what this person did.',
   all: 'List Docks in every state.',
   before: 'Only versions older than this one.',
   cursor: 'The `nextCursor` of the previous page.',
@@ -54,15 +56,18 @@ const descriptions: Readonly<Record<string, string>> = {
   repo: 'List only Runs of this repository, as owner/name.',
   recursive: 'Include everything below the folder.',
   ref: 'The id or the name of the Environment.',
+  since: 'Only entries of this time and later.',
   state: 'List only Runs in this state.',
   states: 'List only Docks in these states, separated by commas.',
   stderrOffset: 'With `stream=both`, how many bytes to skip in stderr.',
   stream: 'Which output to read. `both` sends one JSON object a line.',
+  targetId: 'Only what was done to this object, by its id.',
   turn: 'The number of the turn. Default: the latest one.',
   ticket: 'The ticket from `POST` on the same path.',
   timeoutSeconds: 'How long to wait at most.',
   to: 'The id of the later Snapshot.',
   token: 'The last part of the emailed link.',
+  until: 'Only entries before this time.',
   waitSeconds: 'How long to wait at most if there is nothing new.',
   window: 'Also return averages and peaks over this time.',
   workspaceId: 'The id of the workspace.',

@@ -33,31 +33,35 @@ export type AssistantStatus = "active" | "expired"
 
 export type AuditAction = "account.signed_in" | "account.sign_in_failed" | "account.signed_out" | "account.password_changed" | "account.closed" | "account.reopened" | "account.erased" | "account.vouched_for" | "account.connection_added" | "account.connection_removed" | "api_key.created" | "api_key.revoked" | "ssh_key.added" | "ssh_key.proved" | "ssh_key.deleted" | "provider_key.set" | "provider_key.deleted" | "organization.created" | "organization.updated" | "organization.deleted" | "organization.retention_changed" | "organization.limits_changed" | "organization.plan_changed" | "invitation.sent" | "invitation.link_made" | "invitation.revoked" | "invitation.declined" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "workspace.created" | "workspace.updated" | "workspace.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "environment.upgraded" | "environment.contents_changed" | "environment.secrets_revealed" | "dock.created" | "dock.branched" | "dock.stopped" | "dock.resumed" | "dock.deleted" | "dock.updated" | "dock.entered" | "port.exposed" | "port.changed" | "port.closed" | "snapshot.deleted" | "template.created" | "template.deleted" | "webhook.created" | "webhook.deleted" | "webhook.enabled" | "webhook.secret_rotated" | "github.app_created" | "github.app_deleted" | "github.linked" | "github.changed" | "github.unlinked" | "run.started" | "run.stopped" | "run.promoted" | "host.enrolled" | "host.credential_reset" | "host.declared_lost" | "host.tested" | "quarantine.adopted" | "quarantine.deleted"
 
+export type AuditActor = {
+  id: string
+  name: string | null
+  email: string | null
+}
+
 export type AuditEntry = {
   id: string
   at: string
   organizationId: string | null
   action: AuditAction
   outcome: "succeeded" | "failed"
-  actor: {
-    id: string
-    name: string | null
-    email: string | null
-  } | null
+  actor: AuditActor | null
   through: "session" | "api_key" | "dock_key" | "ssh_key" | "operator" | "platform"
   credentialId: string | null
   address: string | null
-  target: {
-    type: string
-    id: string | null
-    name: string | null
-  } | null
+  target: AuditTarget | null
   details: Record<string, string | number | boolean | null>
 }
 
 export type AuditPage = {
   entries: AuditEntry[]
   nextCursor: string | null
+}
+
+export type AuditTarget = {
+  type: string
+  id: string | null
+  name: string | null
 }
 
 export type BillingPlan = {

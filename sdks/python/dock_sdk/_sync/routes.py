@@ -386,6 +386,32 @@ class Client(ClientCore):
         result: models.Removed = self._call(Call("DELETE", "/v1/organizations/{id}/members/{userId}", params={"id": id, "userId": user_id}, headers={**(headers or {})}, timeout=timeout))
         return result
 
+    def list_audit(self, id: str, *, limit: int | None = None, cursor: str | None = None, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.AuditPage:
+        """As an owner, list who did what in the organization, newest first."""
+        result: models.AuditPage = self._call(Call("GET", "/v1/organizations/{id}/audit", params={"id": id}, query={"limit": limit, "cursor": cursor, "action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def export_audit(self, id: str, *, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> bytes:
+        """As an owner, download the audit log of the organization as JSON lines."""
+        return self._bytes(Call("GET", "/v1/organizations/{id}/audit/export", params={"id": id}, query={"action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+
+    def export_audit_stream(self, id: str, *, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> AbstractContextManager[RawResponse]:
+        """Like `export_audit`, but the response is read as a stream."""
+        return self._open(Call("GET", "/v1/organizations/{id}/audit/export", params={"id": id}, query={"action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+
+    def list_instance_audit(self, *, limit: int | None = None, cursor: str | None = None, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.AuditPage:
+        """As an instance admin, list who did what on the instance, newest first."""
+        result: models.AuditPage = self._call(Call("GET", "/v1/audit", query={"limit": limit, "cursor": cursor, "action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+        return result
+
+    def export_instance_audit(self, *, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> bytes:
+        """As an instance admin, download the audit log of the instance as JSON lines."""
+        return self._bytes(Call("GET", "/v1/audit/export", query={"action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+
+    def export_instance_audit_stream(self, *, action: str | None = None, actor_id: str | None = None, target_id: str | None = None, since: str | None = None, until: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> AbstractContextManager[RawResponse]:
+        """Like `export_instance_audit`, but the response is read as a stream."""
+        return self._open(Call("GET", "/v1/audit/export", query={"action": action, "actorId": actor_id, "targetId": target_id, "since": since, "until": until}, headers={**(headers or {})}, timeout=timeout))
+
     def read_organization_usage(self, id: str, *, month: str | None = None, dock_id: str | None = None, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> models.OrganizationUsage:
         """Read what an organization, or one of its Docks, used in a month (UTC)."""
         result: models.OrganizationUsage = self._call(Call("GET", "/v1/organizations/{id}/usage", params={"id": id}, query={"month": month, "dockId": dock_id}, headers={**(headers or {})}, timeout=timeout))
