@@ -22,12 +22,10 @@ create index audit_entries_of_instance on audit_entries (at desc, id desc) where
 create index audit_entries_of_actor on audit_entries (actor_id);
 create index audit_entries_of_person on audit_entries (target_id) where target_type = 'person';
 
--- include functions/audit.sql 5d48770c2d59
+-- include functions/audit.sql 9cf6ce7f20d0
 
-create trigger operations_audited after insert on operations for each row
-  when (new.kind in ('create', 'branch', 'stop', 'resume', 'delete') and new.cause ->> 'by' like 'user:%'
-    and not new.driven)
-  execute function audit_operation();
+create trigger operations_audited before insert on operations for each row
+  when (new.cause ? 'credential') execute function audit_operation();
 create trigger operations_audited_failure after update of error on operations for each row
   when (old.error is null and new.error is not null and new.cause ->> 'by' like 'user:%')
   execute function audit_failed_operation();

@@ -1,6 +1,6 @@
 /** Dependencies and settings that every operation on Docks receives. The composition creates them once. */
 import type { Clock, Logger } from '@dock/foundation'
-import { newOperationId } from '@dock/foundation'
+import { isUuid, newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Cause, OperationRow, OperationRunner, VersionedData } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
@@ -74,18 +74,21 @@ export async function requireDock(
   return caller.admit(await findVisibleDock(context.db, caller.userId, id))
 }
 
-/** Returns the cause that is recorded for a change made by this caller through the API. */
+/**
+ * Returns the cause that is recorded for a change made by this caller through the API. A Run acts in the name of a person
+ * who did not begin the change, and under an id that is no credential's, so the audit log has no entry.
+ */
 export function causedBy(
   { userId, kind, credentialId, address }: Pick<Caller, 'userId'> & Partial<Caller>,
   why: string,
 ): Cause {
+  const cause: Cause = { by: `user:${userId}`, through: 'api', why }
+  if (!kind || !isUuid(credentialId ?? '')) return cause
   return {
-    by: `user:${userId}`,
-    through: 'api',
-    why,
-    ...(kind === 'api_key' && credentialId ? { apiKeyId: credentialId } : {}),
-    ...(kind && { credential: kind }),
-    ...(credentialId && { credentialId }),
+    ...cause,
+    ...(kind === 'api_key' ? { apiKeyId: credentialId! } : {}),
+    credential: kind,
+    credentialId: credentialId!,
     ...(address && { address }),
   }
 }
