@@ -75,7 +75,14 @@ const rows = (home: CliOptions): readonly Row[] => [
     'org create New',
     'org ls',
   ),
-  ...plain('org members', 'org limits', 'org invite b@example.test', 'workspace create w', 'workspace ls'),
+  ...plain(
+    'org members',
+    'org limits',
+    'audit',
+    'org invite b@example.test',
+    'workspace create w',
+    'workspace ls',
+  ),
   ...plain(
     'workspace rm w --yes',
     'key create k',

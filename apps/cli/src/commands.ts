@@ -1,5 +1,6 @@
 /** All commands, in the order of the help. */
 import { api } from './commands/api.ts'
+import { audit } from './commands/audit.ts'
 import { completeCommand, completion } from './commands/completion.ts'
 import { configSsh } from './commands/config-ssh.ts'
 import { cp } from './commands/copy.ts'
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   ...environmentCommands,
   ...runCommands,
   ...organizationCommands,
+  audit,
   ...keyCommands,
   ...sshKeyCommands,
   ...webhookCommands,

@@ -9,7 +9,7 @@ export const auditActions = [
   ...(['account.closed', 'account.reopened', 'account.erased', 'account.vouched_for'] as const),
   ...(['account.connection_added', 'account.connection_removed'] as const),
   ...(['api_key.created', 'api_key.revoked', 'ssh_key.added', 'ssh_key.proved', 'ssh_key.deleted'] as const),
-  ...(['provider_key.set', 'provider_key.deleted'] as const),
+  ...(['provider_key.set', 'provider_key.revealed', 'provider_key.deleted'] as const),
   ...(['organization.created', 'organization.updated', 'organization.deleted'] as const),
   ...([
     'organization.retention_changed',

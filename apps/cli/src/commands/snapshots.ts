@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { lstat, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Client, Snapshots } from '@dock/sdk'
 import { findDock } from '../docks/find-dock.ts'
 import { findSnapshot } from '../docks/find-snapshot.ts'
 import { absoluteInDock } from '../docks/place.ts'
 import { formatAge, formatBytes } from '../output/formats.ts'
+import { askToReplace, saveStream } from '../output/save-stream.ts'
 import type { Argument, Command } from '../program/command.ts'
-import { LocalError } from '../program/failures.ts'
 import { collectOutput } from '../remote/collect-output.ts'
 import { dockArgument } from './docks.ts'
 
@@ -85,17 +82,6 @@ const cat: Command = {
   },
 }
 
-/** Writes beside the place and renames, so that a break leaves what was there. */
-const save = async (body: ReadableStream<Uint8Array>, target: string): Promise<void> => {
-  const draft = join(dirname(target), `.dock-download-${randomUUID()}`)
-  try {
-    await pipeline(body, createWriteStream(draft, { flags: 'wx' }))
-    await rename(draft, target)
-  } finally {
-    await rm(draft, { force: true })
-  }
-}
-
 const get: Command = {
   path: ['snapshot', 'get'],
   summary: 'Save a file of a Snapshot here',
@@ -104,13 +90,9 @@ const get: Command = {
   async run(context, input) {
     const path = absoluteInDock(input.arg('PATH'))
     const target = input.optional('FILE') ?? basename(path)
-    if (await lstat(target).catch(() => null)) {
-      if ((await lstat(target)).isSymbolicLink())
-        throw new LocalError('local_file', `${target} is a link. Remove it first.`)
-      await context.confirm(`Replace ${target}?`)
-    }
+    await askToReplace(context, target)
     const { id, body } = await openFile(await context.client(), input.arg('SNAPSHOT'), path)
-    await context.out.wait(`Saving ${target}`, save(body, target))
+    await context.out.wait(`Saving ${target}`, saveStream(body, target))
     context.out.result({ snapshotId: id, path, file: target }, () => context.out.note(`Saved ${target}.`))
   },
 }

@@ -11,6 +11,8 @@ export type Flag = {
   isMany?: true
   about: string
   choices?: readonly string[]
+  /** Values that completion offers, if they are too many for the help. */
+  offers?: readonly string[]
 }
 
 /** What completion offers for an argument. */

@@ -22,6 +22,7 @@ it.each([
   ['--profile|x|show|we', ['web']],
   ['stats|--window|', ['1h', '24h']],
   ['create|--memory|', []],
+  ['audit|--action|member.l', ['member.left']],
   ['cp|w', ['web:', 'work:']],
   ['cp|web:/a', []],
   ['rm|web|wo', ['work']],

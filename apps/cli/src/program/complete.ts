@@ -27,7 +27,7 @@ const candidatesFor = async (
 ) => {
   const flags = [...globalFlags, ...(command.flags ?? [])]
   const last = flagOf(flags, before.at(-1) ?? '')
-  if (last?.value !== undefined) return last.choices ?? []
+  if (last?.value !== undefined) return last.choices ?? last.offers ?? []
   if (current.startsWith('-')) return flags.map(({ name }) => `--${name}`)
   const { args = [] } = command
   const position = argumentsOf(before, flags).length
