@@ -114,6 +114,7 @@ class AuditEntry(TypedDict):
     id: str
     at: str
     organizationId: str | None
+    organizationName: str | None
     action: AuditAction
     outcome: Literal['succeeded', 'failed']
     actor: AuditActor | None

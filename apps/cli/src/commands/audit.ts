@@ -147,6 +147,9 @@ export const audit: Command = {
         TARGET: ({ target }) => target?.id ?? '–',
         THROUGH: throughOf,
         OUTCOME: ({ outcome }) => outcome,
+        ...(organizationId === null
+          ? { ORGANIZATION: (each: AuditEntry) => each.organizationName ?? each.organizationId ?? '–' }
+          : {}),
       },
       {
         ids: entries.map(({ id }) => id),

@@ -21,6 +21,8 @@ export const auditEntry = z.strictObject({
   id: field.uuid,
   at: field.timestamp,
   organizationId: field.uuid.nullable(),
+  /** Null once the organization is deleted. */
+  organizationName: z.string().nullable(),
   action: auditAction,
   outcome: z.enum(['succeeded', 'failed']),
   /** Who acted. Null if no person did. Name and address are null once the person is erased: the id is then a pseudonym. */

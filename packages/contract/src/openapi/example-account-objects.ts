@@ -31,6 +31,7 @@ const auditActor = { id: ids.user, name: 'Sam Reed', email: 'sam@acme.example' }
 const auditTarget = { type: 'person', id: ids.user, name: 'Kim Lee' }
 const auditEntry = {
   ...{ id: ids.snapshot, at: times.createdAt, organizationId: ids.organization },
+  organizationName: 'Acme',
   ...{ action: 'member.role_changed', outcome: 'succeeded', actor: auditActor, through: 'session' },
   ...{ credentialId: null, address: '192.0.2.7', target: auditTarget },
   details: { from: 'member', to: 'admin' },

@@ -130,6 +130,7 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
   AuditTarget: { name: 'What it was called then. A person has the name of today.' },
   AuditEntry: {
     organizationId: '`null`: it concerns the instance, or a person.',
+    organizationName: 'Its name of today. `null` once it is deleted.',
     actor: '`null`: no person acted.',
     through: 'By what the person acted. `operator`: a program on the server. `platform`: Dock itself.',
     credentialId: 'The id of the session, API key or SSH key.',

@@ -43,6 +43,7 @@ export type AuditEntry = {
   id: string
   at: string
   organizationId: string | null
+  organizationName: string | null
   action: AuditAction
   outcome: "succeeded" | "failed"
   actor: AuditActor | null

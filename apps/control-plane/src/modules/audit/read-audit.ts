@@ -18,6 +18,7 @@ type Row = {
   id: string
   at: Date
   organizationId: string | null
+  organizationName: string | null
   action: string
   outcome: AuditEntry['outcome']
   actorId: string | null
@@ -38,6 +39,7 @@ const view = (row: Row): AuditEntry => ({
   id: row.id,
   at: row.at.toISOString(),
   organizationId: row.organizationId,
+  organizationName: row.organizationName,
   action: row.action as AuditEntry['action'],
   outcome: row.outcome,
   actor: row.actorId === null ? null : { id: row.actorId, name: row.actorName, email: row.actorEmail },
@@ -76,10 +78,11 @@ const readRows = async (
   limit: number,
 ): Promise<Row[]> => {
   const { rows } = await sql<Row>`
-    select e.id, e.at, e.organization_id as "organizationId", e.action, e.outcome, e.actor_id as "actorId",
+    select e.id, e.at, e.organization_id as "organizationId", o.name as "organizationName", e.action, e.outcome, e.actor_id as "actorId",
       u.name as "actorName", u.email as "actorEmail", e.through, e.credential_id as "credentialId", e.address,
       e.target_type as "targetType", e.target_id as "targetId", coalesce(p.name, e.target_name) as "targetName", e.details
     from audit_entries e
+    left join organizations o on o.id = e.organization_id and o.deleted_at is null
     left join users u on u.id = e.actor_id and u.erased_at is null
     left join users p on e.target_type = 'person' and p.id::text = e.target_id and p.erased_at is null
     where ${conditions(scope, filter, after)}
