@@ -43,7 +43,7 @@ const declare = (): Command<MemorySystem> =>
     name: 'the host is declared lost',
     check: (model) => model.offline && !model.online,
     run: async (model, system) => {
-      await declareLost(system.world, system.world.hostId)
+      await declareLost(system.world, system.world.hostId, { kind: 'operator' })
       await settle(system)
       loseHost(model)
     },

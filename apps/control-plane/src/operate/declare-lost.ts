@@ -9,7 +9,7 @@ export const declareLost: Verb = {
     if (!/^[0-9a-f-]{36}$/.test(host) || rest.length > 0) return undefined
     return async (db) => {
       const { declareLost: declare } = await import('../modules/docks/index.ts')
-      const lost = await declare({ db, clock: systemClock }, host)
+      const lost = await declare({ db, clock: systemClock }, host, { kind: 'operator' })
       return `Host ${lost.hostId} is declared lost. ${lost.docks} Docks were on it; ${lost.failedSnapshots} Snapshots had no copy and are now failed.`
     }
   },

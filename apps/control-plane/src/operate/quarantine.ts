@@ -63,7 +63,10 @@ const adopt =
   (id: string, organizationId: string | undefined): Work =>
   async (db) => {
     const { adoptQuarantined } = await import('../modules/docks/index.ts')
-    const adopted = await adoptQuarantined({ db, clock: systemClock }, id, { organizationId })
+    const adopted = await adoptQuarantined({ db, clock: systemClock }, id, {
+      organizationId,
+      by: { kind: 'operator' },
+    })
     const where = adopted.isNewDock
       ? `new, archived Dock ${adopted.dockId}`
       : `existing Dock ${adopted.dockId}`
@@ -74,6 +77,6 @@ const remove =
   (id: string): Work =>
   async (db) => {
     const { deleteQuarantined } = await import('../modules/hosts/index.ts')
-    await deleteQuarantined({ db, clock: systemClock }, id)
+    await deleteQuarantined({ db, clock: systemClock }, id, { kind: 'operator' })
     return 'Deleted. The host removes the data after its next report, within a minute if the host is connected.'
   }

@@ -8,17 +8,31 @@ $$;
 
 -- The operation keeps neither credential nor address.
 create or replace function audit_operation() returns trigger language plpgsql as $$
+declare
+  verb text := case new.kind
+    when 'create' then 'dock.created' when 'branch' then 'dock.branched' when 'stop' then 'dock.stopped'
+    when 'resume' then 'dock.resumed' when 'delete' then 'dock.deleted' when 'snapshot-delete' then 'snapshot.deleted'
+    when 'save-template' then 'template.created' when 'delete-template' then 'template.deleted'
+    when 'upgrade-environment' then 'environment.upgraded' end;
 begin
-  if new.kind in ('create', 'branch', 'stop', 'resume', 'delete') and not new.driven then
+  if verb is not null and not new.driven then
     insert into audit_entries (id, at, organization_id, action, actor_id, through, credential_id, address, target_type,
         target_id, target_name, details)
-      select audit_entry_id(new.id), new.created_at, new.organization_id,
-        'dock.' || case new.kind when 'create' then 'created' when 'branch' then 'branched' when 'stop' then 'stopped'
-          when 'resume' then 'resumed' else 'deleted' end,
-        substr(new.cause ->> 'by', 6)::uuid, new.cause ->> 'credential', new.cause ->> 'credentialId',
-        new.cause ->> 'address', 'dock', new.target_id, (select name from docks where id = new.target_id),
-        case when new.kind = 'branch' then jsonb_build_object('from', new.data #>> '{source,dockId}')
-          when new.kind = 'stop' and new.data ->> 'snapshotId' is null then '{"saved": false}' else '{}' end;
+      select audit_entry_id(new.id), new.created_at, new.organization_id, verb, substr(new.cause ->> 'by', 6)::uuid,
+        new.cause ->> 'credential', new.cause ->> 'credentialId', new.cause ->> 'address', split_part(verb, '.', 1),
+        case verb when 'template.created' then new.data ->> 'templateId' else new.target_id::text end,
+        case split_part(verb, '.', 1)
+          when 'dock' then (select name from docks where id = new.target_id)
+          when 'environment' then (select name from environments where id = new.target_id)
+          when 'template' then coalesce(new.data ->> 'name', (select name from templates where id = new.target_id)) end,
+        case
+          when verb = 'dock.branched' then jsonb_build_object('from', new.data #>> '{source,dockId}')
+          when verb = 'dock.stopped' and new.data ->> 'snapshotId' is null then '{"saved": false}'
+          when verb in ('snapshot.deleted', 'template.created') then jsonb_build_object('dock', new.dock_id)
+          when verb = 'environment.upgraded' then jsonb_build_object('version', new.data -> 'version')
+            || case when jsonb_typeof(new.data -> 'dockIds') = 'array'
+              then jsonb_build_object('docks', jsonb_array_length(new.data -> 'dockIds')) else '{}' end
+          else '{}' end;
   end if;
   new.cause := new.cause - array['credential', 'credentialId', 'address'];
   return new;

@@ -10,6 +10,8 @@ export type Entrance = {
   holder: SshKeyHolder
   /** What the client gave as user name. */
   userName: string
+  /** When the audit log last heard that the person entered the Dock by this connection. */
+  recordedAt?: Date
 } & (
   | { dock: NamedDock; namesakes?: undefined }
   /** Several Docks have this name. The person is admitted to be told their full names. */

@@ -5,12 +5,14 @@
 import { accessTerms, dockWords, isReadyDockState, routes, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type Caller, createVisitor } from '../../modules/accounts/index.ts'
+import { recordDockEntered } from '../../modules/audit/index.ts'
 import { type DockRow, requireExecAccess, resumeDock } from '../../modules/docks/index.ts'
 import type { Entrance } from './find-entrance.ts'
 import { SessionRefused } from './refusal.ts'
 import type { SshContext } from './ssh-context.ts'
 
 const pollMs = 300
+const recordEveryMs = 10 * 60_000
 const patienceMs = 15 * 60_000
 const startingStates: ReadonlySet<string> = new Set(['provisioning', 'provisioned', 'cloning', 'archiving'])
 
@@ -33,11 +35,21 @@ export function readDockForExec(context: SshContext, entrance: Entrance): Promis
   return requireExecAccess(context.docks, visitorOf(entrance.caller, 'execInDock'), requireDockId(entrance))
 }
 
+/** Records that the person entered the Dock, unless this connection has done so in the last 10 minutes. */
+const recordEntered = async ({ docks }: SshContext, entrance: Entrance, dock: DockRow): Promise<void> => {
+  const now = docks.clock.now()
+  if (entrance.recordedAt && now.getTime() - entrance.recordedAt.getTime() < recordEveryMs) return
+  await recordDockEntered(docks.db, entrance.caller, dock, { by: 'ssh', now })
+  entrance.recordedAt = now
+}
+
 /** Returns the Dock if it is ready. Otherwise throws a refusal that says how to resume it. */
 export async function requireReadyDock(context: SshContext, entrance: Entrance): Promise<DockRow> {
   const dock = await readDockForExec(context, entrance)
-  if (isReadyDockState(dock.state) && dock.hostId !== null) return dock
-  throw new SessionRefused(explainState(context, entrance, dock))
+  if (!isReadyDockState(dock.state) || dock.hostId === null)
+    throw new SessionRefused(explainState(context, entrance, dock))
+  await recordEntered(context, entrance, dock)
+  return dock
 }
 
 const wordOf = ({ state }: DockRow): string => dockWords[state].toLowerCase()
@@ -72,6 +84,7 @@ export async function resumeForShell(
     const dock = await readDockForExec(context, entrance)
     if (isReadyDockState(dock.state) && dock.hostId !== null) {
       if (shown !== '') say(`'${dock.name}' is ready after ${(elapsedMs() / 1000).toFixed(1)} s.`)
+      await recordEntered(context, entrance, dock)
       return dock
     }
     if (dock.state === 'archived') {

@@ -1,7 +1,7 @@
 /** Listens for SSH connections, admits them, and ends those that do not sign in. */
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { limits } from '@dock/contract'
-import { networkOf, runDescribed, wideNetworkOf } from '@dock/foundation'
+import { networkOf, runDescribed, unmapAddress, wideNetworkOf } from '@dock/foundation'
 import {
   type AcceptedClient,
   type ClientConnection,
@@ -85,6 +85,7 @@ export function createSshGateway(
     const client = server.accept(socket, {
       signIn: createSignIn(context, (entrance) => {
         entered = entrance
+        entrance.caller.address = unmapAddress(socket.remoteAddress ?? '')
       }),
       onKeyRefused: () => metrics.login('refused'),
       onSignedIn,

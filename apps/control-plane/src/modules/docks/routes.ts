@@ -37,9 +37,9 @@ export function dockRoutes(context: DockContext): Handlers {
     searchDocks: ({ caller, query }) => searchDocks(context, caller, query),
     readDockTimeline: ({ caller, params, query }) => readDockTimeline(context, caller, params.id, query),
     readDockSeries: ({ caller, params, query }) => readDockSeries(context, caller, params.id, query),
-    declareHostLost: ({ params }) => declareLost(context, params.id),
+    declareHostLost: ({ caller, params }) => declareLost(context, params.id, caller),
     adoptQuarantined: ({ caller, params, body: { organizationId } }) =>
-      takeDecision(adoptQuarantined(context, params.id, { organizationId, adminId: caller.userId })),
+      takeDecision(adoptQuarantined(context, params.id, { organizationId, by: caller })),
     readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
   }
 }

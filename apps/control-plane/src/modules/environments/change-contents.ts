@@ -8,21 +8,45 @@ import {
 } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
+import { auditText, recordAudit } from '../audit/index.ts'
 import { type Bundle, folderOf } from './bundle.ts'
 import { parseEnv } from './env-text.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { viewEnvironment } from './environment-view.ts'
 import { makeVersion } from './make-version.ts'
-import { requireEnvironment } from './require-environment.ts'
+import { requireEnvironment, targetOf } from './require-environment.ts'
+
+/** What the audit log tells of a change: never a value. */
+type Told = {
+  kind: 'variable' | 'file' | 'secrets' | 'repository'
+  change: 'set' | 'removed' | 'replaced' | 'added'
+  key?: string
+  variables?: number
+  files?: number
+}
 
 const changeBundle = async (
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
+  told: Told,
   bundle: (current: Bundle) => Bundle,
 ): Promise<Environment> => {
   const environment = await requireEnvironment(context, caller, reference)
-  return viewEnvironment(await makeVersion(context, environment, { bundle }))
+  const changed = await makeVersion(context, environment, {
+    bundle,
+    alsoChange: async (tx, isNew) => {
+      if (!isNew) return
+      const { key, ...rest } = told
+      await recordAudit(tx, caller, {
+        action: 'environment.contents_changed',
+        now: context.clock.now(),
+        ...targetOf(environment),
+        details: { ...rest, ...(key === undefined ? {} : { key: auditText(key) }) },
+      })
+    },
+  })
+  return viewEnvironment(changed)
 }
 
 /** Returns the record without the key. Throws `not_found` if the record does not have it. */
@@ -41,11 +65,15 @@ export function replaceSecrets(
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['replaceEnvironmentSecrets']>,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => ({
-    ...bundle,
-    variables: parseEnv(body.envContents ?? ''),
-    files: Object.fromEntries((body.secretFiles ?? []).map(({ path, contents }) => [path, contents])),
-  }))
+  const variables = parseEnv(body.envContents ?? '')
+  const files = Object.fromEntries((body.secretFiles ?? []).map(({ path, contents }) => [path, contents]))
+  const told: Told = {
+    kind: 'secrets',
+    change: 'replaced',
+    variables: Object.keys(variables).length,
+    files: Object.keys(files).length,
+  }
+  return changeBundle(context, caller, reference, told, (bundle) => ({ ...bundle, variables, files }))
 }
 
 /** Adds or replaces a variable. */
@@ -55,7 +83,7 @@ export function setVariable(
   reference: EnvironmentReference,
   { key, value }: RouteBody<(typeof routes)['setEnvironmentVariable']>,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, { kind: 'variable', change: 'set', key }, (bundle) => ({
     ...bundle,
     variables: { ...bundle.variables, [key]: value },
   }))
@@ -68,7 +96,7 @@ export function removeVariable(
   reference: EnvironmentReference,
   key: string,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, { kind: 'variable', change: 'removed', key }, (bundle) => ({
     ...bundle,
     variables: removeKey(bundle.variables, key),
   }))
@@ -81,7 +109,7 @@ export function setFile(
   reference: EnvironmentReference,
   { path, contents }: RouteBody<(typeof routes)['setEnvironmentFile']>,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, { kind: 'file', change: 'set', key: path }, (bundle) => ({
     ...bundle,
     // A file that was saved under another spelling of this path is replaced.
     files: {
@@ -100,10 +128,16 @@ export function removeFile(
   reference: EnvironmentReference,
   path: string,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => ({
-    ...bundle,
-    files: removeKey(bundle.files, Object.hasOwn(bundle.files, path) ? path : normalizeFilePath(path)),
-  }))
+  return changeBundle(
+    context,
+    caller,
+    reference,
+    { kind: 'file', change: 'removed', key: path },
+    (bundle) => ({
+      ...bundle,
+      files: removeKey(bundle.files, Object.hasOwn(bundle.files, path) ? path : normalizeFilePath(path)),
+    }),
+  )
 }
 
 /** Adds a repository. Throws `conflict` if it was already added or would be cloned into the folder of another one. */
@@ -113,28 +147,34 @@ export function addRepository(
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['addEnvironmentRepository']>,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => {
-    const { provider, repositoryId, fullName } = body
-    const taken = bundle.repositories.find(
-      (other) =>
-        (other.provider === provider && other.repositoryId === repositoryId) ||
-        folderOf(other) === folderOf(body),
-    )
-    if (taken)
-      throw new ServiceError('conflict', {
-        message: `${taken.fullName} was already added, or is cloned into the same folder. Remove it first.`,
-      })
-    const repository = {
-      id: newUuid(),
-      provider,
-      repositoryId,
-      fullName,
-      baseBranch: body.baseBranch ?? null,
-      setupScript: body.setupScript ?? null,
-      addedBy: caller.userId,
-    }
-    return { ...bundle, repositories: [...bundle.repositories, repository] }
-  })
+  return changeBundle(
+    context,
+    caller,
+    reference,
+    { kind: 'repository', change: 'added', key: body.fullName },
+    (bundle) => {
+      const { provider, repositoryId, fullName } = body
+      const taken = bundle.repositories.find(
+        (other) =>
+          (other.provider === provider && other.repositoryId === repositoryId) ||
+          folderOf(other) === folderOf(body),
+      )
+      if (taken)
+        throw new ServiceError('conflict', {
+          message: `${taken.fullName} was already added, or is cloned into the same folder. Remove it first.`,
+        })
+      const repository = {
+        id: newUuid(),
+        provider,
+        repositoryId,
+        fullName,
+        baseBranch: body.baseBranch ?? null,
+        setupScript: body.setupScript ?? null,
+        addedBy: caller.userId,
+      }
+      return { ...bundle, repositories: [...bundle.repositories, repository] }
+    },
+  )
 }
 
 /** Removes a repository. Throws `not_found`. */
@@ -144,9 +184,11 @@ export function removeRepository(
   reference: EnvironmentReference,
   id: string,
 ): Promise<Environment> {
-  return changeBundle(context, caller, reference, (bundle) => {
-    const repositories = bundle.repositories.filter((repository) => repository.id !== id)
-    if (repositories.length === bundle.repositories.length) throw new ServiceError('not_found')
-    return { ...bundle, repositories }
+  const told: Told = { kind: 'repository', change: 'removed' }
+  return changeBundle(context, caller, reference, told, (bundle) => {
+    const removed = bundle.repositories.find((repository) => repository.id === id)
+    if (!removed) throw new ServiceError('not_found')
+    told.key = removed.fullName
+    return { ...bundle, repositories: bundle.repositories.filter((repository) => repository !== removed) }
   })
 }

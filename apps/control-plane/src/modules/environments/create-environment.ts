@@ -4,6 +4,7 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { withTransaction } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/violations.ts'
 import type { Member } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireRoomForEnvironment } from '../limits/index.ts'
 import { describeBundle, emptyBundle } from './bundle.ts'
 import type { EnvironmentContext } from './environment-context.ts'
@@ -49,6 +50,8 @@ export async function createEnvironment(
         passAgentsCredentials: false,
         now,
       })
+      const target = { type: 'environment', id, name }
+      await recordAudit(tx, caller, { action: 'environment.created', now, organizationId, target })
     })
   } catch (error) {
     throw mapEnvironmentError(error)

@@ -2,10 +2,11 @@
 import { ServiceError } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { forgetOpenEnvironment } from '../docks/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { deleteEnvironmentRow, lockDefault, lockIsOpen } from './environment-store.ts'
-import { requireEnvironment } from './require-environment.ts'
+import { requireEnvironment, targetOf } from './require-environment.ts'
 
 /**
  * Deletes an Environment. Throws `validation_error` if it is the organization's last one. Docks that started with it
@@ -20,7 +21,13 @@ export async function deleteEnvironment(
   const isDeleted = await withTransaction(context.db, async (tx) => {
     await lockDefault(tx, environment.organizationId)
     if (await lockIsOpen(tx, environment.id)) await forgetOpenEnvironment(tx, environment)
-    return deleteEnvironmentRow(tx, environment)
+    if (!(await deleteEnvironmentRow(tx, environment))) return false
+    await recordAudit(tx, caller, {
+      action: 'environment.deleted',
+      now: context.clock.now(),
+      ...targetOf(environment),
+    })
+    return true
   })
   if (!isDeleted)
     throw new ServiceError('validation_error', {

@@ -31,8 +31,8 @@ export type VersionChange = {
   posture?: Partial<Posture>
   /** Called first in the transaction, to take locks that must precede the locks on the Environment's rows. */
   acquireLocks?: (tx: Tx) => Promise<void>
-  /** Called last in the transaction, for changes outside the version. */
-  alsoChange?: (tx: Tx) => Promise<void>
+  /** Called last in the transaction, for changes outside the version. `isNew` is true if the change made a version. */
+  alsoChange?: (tx: Tx, isNew: boolean) => Promise<void>
 }
 
 /**
@@ -81,7 +81,7 @@ export async function makeVersion(
         now,
       })
     }
-    await change.alsoChange?.(tx)
+    await change.alsoChange?.(tx, !isSame)
   })
   const after = await readEnvironmentRow(db, environmentId)
   if (!after) throw new ServiceError('environment_not_found')

@@ -8,12 +8,13 @@ import type {
 } from '@dock/contract'
 import { byteLength } from '@dock/contract'
 import type { Member, Visitor } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { openBundle } from './bundle-sealing.ts'
 import { formatEnv } from './env-text.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { listDescribedVersionRows, listEnvironmentRows, listVersionRows } from './environment-store.ts'
 import { viewEnvironment } from './environment-view.ts'
-import { requireEnvironment } from './require-environment.ts'
+import { requireEnvironment, targetOf } from './require-environment.ts'
 
 type Reader = Pick<EnvironmentContext, 'db'>
 
@@ -70,15 +71,22 @@ export async function listDescribedVersions(
 }
 
 /**
- * Returns the secrets of the current version in plain text. `envContents` is in the format that `PUT secrets` accepts.
+ * Returns the secrets of the current version in plain text, once that stands in the audit log. `envContents` is in the format that `PUT secrets` accepts.
  */
 export async function revealSecrets(
-  context: Pick<EnvironmentContext, 'db' | 'sealer'>,
+  context: Pick<EnvironmentContext, 'db' | 'clock' | 'sealer'>,
   caller: Visitor,
   reference: EnvironmentReference,
 ): Promise<RevealedSecrets> {
-  const { organizationId, versionId, sealed } = await requireEnvironment(context, caller, reference)
+  const environment = await requireEnvironment(context, caller, reference)
+  const { organizationId, versionId, sealed, currentVersion } = environment
   const { variables, files } = await openBundle(context.sealer, { organizationId, versionId }, sealed)
+  await recordAudit(context.db, caller, {
+    action: 'environment.secrets_revealed',
+    now: context.clock.now(),
+    ...targetOf(environment),
+    details: { version: currentVersion },
+  })
   return {
     envContents: formatEnv(variables),
     secretFiles: Object.entries(files)

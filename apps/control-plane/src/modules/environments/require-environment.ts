@@ -5,6 +5,15 @@ import type { Visitor } from '../accounts/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { findEnvironment, type VisibleEnvironment } from './environment-store.ts'
 
+/** Returns how an entry of the audit log names the Environment. */
+export function targetOf({
+  id,
+  name,
+  organizationId,
+}: Pick<VisibleEnvironment, 'id' | 'name' | 'organizationId'>) {
+  return { organizationId, target: { type: 'environment', id, name } }
+}
+
 /**
  * Returns the Environment. Throws `environment_not_found`, `forbidden`, and `validation_error` for a name without an
  * organization.

@@ -1,13 +1,14 @@
 /** PATCH /v1/environments/:ref. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
+import { changesOf, recordAudit } from '../audit/index.ts'
 import { renameEnvironmentOfDocks } from '../docks/index.ts'
 import { checkName, mapEnvironmentError } from './create-environment.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { lockDefault, type Posture, updateEnvironmentRow } from './environment-store.ts'
 import { viewEnvironment } from './environment-view.ts'
 import { makeVersion } from './make-version.ts'
-import { requireEnvironment } from './require-environment.ts'
+import { requireEnvironment, targetOf } from './require-environment.ts'
 
 const readPosture = (body: RouteBody<(typeof routes)['updateEnvironment']>): Partial<Posture> => {
   const { name: _name, isDefault: _isDefault, secretsAccess: _secretsAccess, ...flags } = body
@@ -40,10 +41,19 @@ export async function updateEnvironment(
         if (change.isDefault) await lockDefault(tx, environment.organizationId)
       },
       alsoChange: async (tx) => {
-        if (Object.values(change).every((value) => value === undefined)) return
-        if (!(await updateEnvironmentRow(tx, environment.id, change, now)))
-          throw new ServiceError('environment_not_found')
-        if (name !== undefined) await renameEnvironmentOfDocks(tx, environment.id, name)
+        if (Object.values(change).some((value) => value !== undefined)) {
+          if (!(await updateEnvironmentRow(tx, environment.id, change, now)))
+            throw new ServiceError('environment_not_found')
+          if (name !== undefined) await renameEnvironmentOfDocks(tx, environment.id, name)
+        }
+        const details = changesOf(environment, { ...change, ...readPosture(body) })
+        if (details)
+          await recordAudit(tx, caller, {
+            action: 'environment.updated',
+            now,
+            ...targetOf(environment),
+            details,
+          })
       },
     })
     return viewEnvironment(after)

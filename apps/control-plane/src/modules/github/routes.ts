@@ -21,7 +21,7 @@ export function githubRoutes(context: GithubContext): Handlers {
     readGithubApp: () => readGithubApp(context),
     createGithubManifest: ({ caller, body }) => createGithubManifest(context, caller, body),
     createGithubApp: ({ caller, body }) => createGithubApp(context, caller, body),
-    deleteGithubApp: () => deleteGithubApp(context),
+    deleteGithubApp: ({ caller }) => deleteGithubApp(context, caller),
     startGithubLink: ({ caller, body }) => startGithubLink(context, caller, body),
     authorizeGithubLink: ({ caller, body }) => authorizeGithubLink(context, caller, body),
     linkRepositories: ({ caller, body }) => linkRepositories(context, caller, body),

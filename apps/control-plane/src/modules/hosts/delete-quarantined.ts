@@ -1,18 +1,18 @@
 /** Deletes a quarantined item for good. Its host receives the order after its next inventory. */
 import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
+import { type Actor, recordAudit } from '../audit/index.ts'
 import { saveHostOrders } from './host-orders.ts'
 import { QuarantineRefused } from './quarantine-refused.ts'
-import { captureIdOf, lockQuarantined, recordQuarantineDecision } from './quarantine-store.ts'
+import { adminIdOf, captureIdOf, lockQuarantined, recordQuarantineDecision } from './quarantine-store.ts'
 
 /**
- * Throws {@link QuarantineRefused} for the operator if there is no such item, or if it is not `held`. Without `adminId`, an
- * operator decides with the script on the server.
+ * Throws {@link QuarantineRefused} for the operator if there is no such item, or if it is not `held`.
  */
 export function deleteQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
-  adminId?: string,
+  by: Actor,
 ): Promise<void> {
   return withTransaction(db, async (tx) => {
     const item = await lockQuarantined(tx, id)
@@ -37,6 +37,13 @@ export function deleteQuarantined(
       }
       await saveHostOrders([order], now).execute(tx)
     }
-    await recordQuarantineDecision(tx, id, { state: 'deleted', adminId: adminId ?? null, now })
+    await recordQuarantineDecision(tx, id, { state: 'deleted', adminId: adminIdOf(by), now })
+    await recordAudit(tx, by, {
+      action: 'quarantine.deleted',
+      now,
+      organizationId: item.organizationId,
+      target: { type: 'dock', id: item.dockId ?? item.thingId, name: item.note?.hostname ?? null },
+      details: { kind: item.kind, host: item.hostId },
+    })
   })
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '@dock/contract'
 import { type Clock, isUuid, newUuid, toBase62 } from '@dock/foundation'
 import type { RegisteredHost, RegisterHost } from '@dock/host-protocol'
 import { type Db, withTransaction } from '../../database/database.ts'
+import { type Actor, recordAudit } from '../audit/index.ts'
 import {
   findHostByCredential,
   insertJoinToken,
@@ -14,6 +15,9 @@ import {
 } from './host-store.ts'
 
 const joinTokenMs = 3_600_000
+
+/** The agent of this machine itself registers over a local socket, without an address. */
+const enrollerAt = (address: string): Actor => ({ kind: address === 'local' ? 'platform' : 'operator' })
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 const newSecret = (prefix: string): string => `${prefix}_${toBase62(randomBytes(32))}`
@@ -32,7 +36,7 @@ export type Enrolment = {
   /** Returns true if the credential is still valid. */
   isGood(credential: string): Promise<boolean>
   /** Replaces a host's credential. Throws `host_not_found`. */
-  resetCredential(hostId: string): Promise<RegisteredHost>
+  resetCredential(hostId: string, by: Actor): Promise<RegisteredHost>
 }
 
 export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
@@ -72,15 +76,30 @@ export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
           throw new ServiceError('unauthorized', {
             message: `This machine is not host ${id}: remove its credential.json to join as another host.`,
           })
+        await recordAudit(tx, enrollerAt(address), {
+          action: 'host.enrolled',
+          now,
+          organizationId: null,
+          target: { type: 'host', id },
+          details: { address, runtime: request.facts.runtime, builder: token.isForBuilder },
+        })
       })
       return { hostId: id, credential }
     },
     admit: (credential, address) => recordCredentialUse(db, hashOf(credential), address),
     isGood: async (credential) => (await findHostByCredential(db, hashOf(credential))) !== null,
-    resetCredential: async (hostId) => {
+    resetCredential: async (hostId, by) => {
       const credential = newSecret('host')
-      if (!isUuid(hostId) || !(await saveCredential(db, hostId, hashOf(credential))))
-        throw new ServiceError('host_not_found')
+      await withTransaction(db, async (tx) => {
+        if (!isUuid(hostId) || !(await saveCredential(tx, hostId, hashOf(credential))))
+          throw new ServiceError('host_not_found')
+        await recordAudit(tx, by, {
+          action: 'host.credential_reset',
+          now: clock.now(),
+          organizationId: null,
+          target: { type: 'host', id: hostId },
+        })
+      })
       return { hostId, credential }
     },
   }

@@ -63,6 +63,7 @@ export {
 } from './placement.ts'
 export { QuarantineRefused } from './quarantine-refused.ts'
 export {
+  adminIdOf,
   captureIdOf,
   findUnconfirmedDisk,
   listQuarantineRows,

@@ -4,7 +4,7 @@
  * only SQL that sets `lost_at`; an inventory clears it.
  */
 import { sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 
 /** Returns true while the host counts as lost. */
 export async function isHostLost(db: Db, hostId: string): Promise<boolean> {
@@ -26,12 +26,19 @@ export async function markLostHosts(
   ).rows.map((row) => row.id)
 }
 
-/** Declares an offline host lost. Returns false if the host is online, null if there is no such host. */
-export async function declareHostLost(db: Db, hostId: string, now: Date): Promise<boolean | null> {
-  const result = await sql<{ declared: boolean }>`
-    update hosts set
+/** Declares an offline host lost. `before`: somebody has done so. Returns null if there is no such host. */
+export async function declareHostLost(
+  tx: Tx,
+  hostId: string,
+  now: Date,
+): Promise<'now' | 'before' | 'online' | null> {
+  const result = await sql<{ outcome: 'now' | 'before' | 'online' }>`
+    with former as (select id, declared_lost_at from hosts where id = ${hostId} for update)
+    update hosts h set
       lost_at = case when state = 'offline' then coalesce(lost_at, ${now}) end,
-      declared_lost_at = case when state = 'offline' then coalesce(declared_lost_at, ${now}) end
-    where id = ${hostId} returning state = 'offline' as declared`.execute(db)
-  return result.rows[0]?.declared ?? null
+      declared_lost_at = case when state = 'offline' then coalesce(h.declared_lost_at, ${now}) end
+    from former f where h.id = f.id
+    returning case when state <> 'offline' then 'online' when f.declared_lost_at is null then 'now'
+      else 'before' end as outcome`.execute(tx)
+  return result.rows[0]?.outcome ?? null
 }

@@ -3,6 +3,7 @@ import { newUuid } from '@dock/foundation'
 import type { DockNote } from '@dock/host-protocol'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
+import type { Actor } from '../audit/index.ts'
 
 export type Quarantined = {
   id: string
@@ -22,6 +23,11 @@ export type Quarantined = {
   firstSeenAt: Date
   /** The instance admin who decided in the dashboard. Null: no decision yet, or one with the script. */
   decidedBy: string | null
+}
+
+/** Returns the id of the instance admin who decides. Null: an operator, with the script on the server. */
+export function adminIdOf(by: Actor): string | null {
+  return 'userId' in by ? by.userId : null
 }
 
 const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId", q.generation,

@@ -22,16 +22,16 @@ export function hostRoutes(context: HostsContext): Handlers {
     listHosts: () => listHosts(context.db),
     readLargestDock: () => readLargestDock(context.db),
     readHost: ({ params }) => readHost(context.db, params.id),
-    testHost: ({ params }) => testHost(context, params.id),
+    testHost: ({ caller, params }) => testHost(context, params.id, caller),
     readHostVersions: ({ params }) => readHostVersions(context, params.id),
-    resetHostCredential: async ({ params }) => {
-      const fresh = await context.enrolment.resetCredential(params.id)
+    resetHostCredential: async ({ caller, params }) => {
+      const fresh = await context.enrolment.resetCredential(params.id, caller)
       context.disconnect(params.id, 'credential replaced')
       return fresh
     },
     listQuarantine: () => listQuarantine(context.db),
     deleteQuarantined: async ({ caller, params }) => {
-      await takeDecision(deleteQuarantined(context, params.id, caller.userId))
+      await takeDecision(deleteQuarantined(context, params.id, caller))
       return { removed: true }
     },
   }

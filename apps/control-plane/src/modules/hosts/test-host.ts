@@ -4,6 +4,7 @@ import type { Clock } from '@dock/foundation'
 import { isUuid } from '@dock/foundation'
 import { HostNotLinked, HostRefused, HostUnreachable } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
+import { type Actor, type AuditRecord, recordAudit } from '../audit/index.ts'
 import type { HostGateway } from './host-gateway.ts'
 import { readHostRow } from './host-store.ts'
 import { readHostVersions } from './host-versions.ts'
@@ -34,7 +35,7 @@ const explain = (error: unknown): unknown => {
 }
 
 /** Boots a machine on the host, measures it and removes it. Throws `host_not_found`, `conflict`, `service_unavailable`. */
-export async function testHost(needs: TestHostNeeds, id: string): Promise<HostTest> {
+export async function testHost(needs: TestHostNeeds, id: string, by: Actor): Promise<HostTest> {
   const { db, gateway, warmPoolKind } = needs
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
@@ -43,10 +44,22 @@ export async function testHost(needs: TestHostNeeds, id: string): Promise<HostTe
   const image = images.includes(usual) ? usual : images[0]
   if (image === undefined)
     throw new ServiceError('conflict', { message: 'The host has no image yet. Retry once it has one.' })
+  const record = (outcome: Pick<AuditRecord, 'outcome' | 'details'>) =>
+    recordAudit(db, by, {
+      action: 'host.tested',
+      now: needs.clock.now(),
+      organizationId: null,
+      target: { type: 'host', id: host.id },
+      ...outcome,
+    })
   try {
     const figures = await gateway.testRuntime({ hostId: host.id }, { image, ...size })
+    await record({})
     return { hostId: host.id, runtime: host.runtime, image, ...figures }
   } catch (error) {
-    throw explain(error)
+    const explained = explain(error)
+    if (explained instanceof ServiceError)
+      await record({ outcome: 'failed', details: { code: explained.code } })
+    throw explained
   }
 }

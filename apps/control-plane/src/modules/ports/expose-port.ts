@@ -1,8 +1,10 @@
 /** POST /v1/docks/:id/ports. */
 import { type PortEntry, ServiceError } from '@dock/contract'
+import type { Tx } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireDock, requireSecretsAccess } from '../docks/index.ts'
-import type { PortContext } from './port-context.ts'
+import { type PortContext, targetOf } from './port-context.ts'
 import { exposePortRow } from './port-store.ts'
 import { viewPort } from './port-view.ts'
 
@@ -20,5 +22,8 @@ export async function exposePort(
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
   if (!domain) throw new ServiceError('ports_unavailable')
-  return viewPort(domain, await exposePortRow(db, dock, port, clock.now()))
+  const now = clock.now()
+  const record = (tx: Tx) =>
+    recordAudit(tx, caller, { action: 'port.exposed', now, ...targetOf(dock), details: { port } })
+  return viewPort(domain, await exposePortRow(db, dock, port, now, record))
 }

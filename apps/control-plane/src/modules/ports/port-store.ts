@@ -1,7 +1,7 @@
 /** All SQL for exposed ports. */
 import { type DockState, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import { type Db, withTransaction } from '../../database/database.ts'
+import { type Db, type Tx, withTransaction } from '../../database/database.ts'
 import { newLabel } from './port-domain.ts'
 
 export type PortRow = { port: number; label: string; createdAt: Date }
@@ -25,9 +25,15 @@ const findPortRow = async (db: Db, dock: DockOf, port: number): Promise<PortRow 
 
 /**
  * Exposes a port, or returns the existing row if it is already exposed. Locks the Dock's row while it counts, so that
- * concurrent requests cannot exceed the limit. Throws `dock_not_found` and `port_limit_reached`.
+ * concurrent requests cannot exceed the limit. Calls `record` in the transaction that exposes it. Throws `dock_not_found` and `port_limit_reached`.
  */
-export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Date): Promise<PortRow> {
+export async function exposePortRow(
+  db: Db,
+  dock: DockOf,
+  port: number,
+  now: Date,
+  record: (tx: Tx) => Promise<void>,
+): Promise<PortRow> {
   return (
     (await findPortRow(db, dock, port)) ??
     withTransaction(db, async (tx) => {
@@ -43,25 +49,29 @@ export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Dat
       values (${dock.id}, ${dock.organizationId}, ${port}, ${newLabel()}, ${now}) returning ${columns}`.execute(
           tx,
         )
+      await record(tx)
       return inserted.rows[0]!
     })
   )
 }
 
-/** Changes an exposed port. Returns false if it is not exposed. */
+/** Changes an exposed port. Returns whether its program saw the public host before, or null if it is not exposed. */
 export async function updatePortRow(
-  db: Db,
+  tx: Tx,
   dock: DockOf,
   port: number,
   { keepsHost }: { keepsHost: boolean },
-): Promise<boolean> {
-  const result = await sql`update dock_ports set keeps_host = ${keepsHost}
-    where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port}`.execute(db)
-  return result.numAffectedRows === 1n
+): Promise<{ keptHost: boolean } | null> {
+  const result = await sql<{ keptHost: boolean }>`with former as (select keeps_host from dock_ports
+      where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port} for update)
+    update dock_ports p set keeps_host = ${keepsHost} from former
+    where p.dock_id = ${dock.id} and p.organization_id = ${dock.organizationId} and p.port = ${port}
+    returning former.keeps_host as "keptHost"`.execute(tx)
+  return result.rows[0] ?? null
 }
 
 /** Removes an exposed port. Returns false if it was not exposed. */
-export async function removePortRow(db: Db, dock: DockOf, port: number): Promise<boolean> {
+export async function removePortRow(db: Tx, dock: DockOf, port: number): Promise<boolean> {
   const result = await sql`delete from dock_ports
     where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port}`.execute(db)
   return result.numAffectedRows === 1n

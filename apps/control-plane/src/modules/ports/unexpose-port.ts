@@ -1,8 +1,10 @@
 /** DELETE /v1/docks/:id/ports/:port. */
 import { ServiceError } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireDock, requireSecretsAccess } from '../docks/index.ts'
-import type { PortContext } from './port-context.ts'
+import { type PortContext, targetOf } from './port-context.ts'
 import { removePortRow } from './port-store.ts'
 
 /** Removes the port's URL permanently. If the port is exposed again, it gets a new URL. Throws `port_not_found`. */
@@ -14,6 +16,10 @@ export async function unexposePort(
 ): Promise<{ deleted: true }> {
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
-  if (!(await removePortRow(context.db, dock, port))) throw new ServiceError('port_not_found')
+  await withTransaction(context.db, async (tx) => {
+    if (!(await removePortRow(tx, dock, port))) throw new ServiceError('port_not_found')
+    const now = context.clock.now()
+    await recordAudit(tx, caller, { action: 'port.closed', now, ...targetOf(dock), details: { port } })
+  })
   return { deleted: true }
 }

@@ -1,6 +1,16 @@
 import type { Run } from '@dock/contract'
 import type { ShownRun } from './run-store.ts'
 
+/** Returns how an entry of the audit log names the Run. */
+export function targetOf({
+  id,
+  repo,
+  issueNumber,
+  organizationId,
+}: Pick<ShownRun, 'id' | 'repo' | 'issueNumber' | 'organizationId'>) {
+  return { organizationId, target: { type: 'run', id, name: `${repo}#${issueNumber}` } }
+}
+
 /** Returns the Run as callers see it. */
 export function viewRun(run: ShownRun): Run {
   return {

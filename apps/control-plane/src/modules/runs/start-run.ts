@@ -3,12 +3,13 @@ import { type RouteBody, type Run, type routes, ServiceError } from '@dock/contr
 import { newUuid } from '@dock/foundation'
 import { withTransaction } from '../../database/database.ts'
 import type { Member } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { findLinkedRepository, GithubRefused, GithubUnavailable, type RunTrigger } from '../github/index.ts'
 import { requireFastRunSlot } from '../limits/index.ts'
 import { findRunOfKey, insertRun } from './insert-run.ts'
 import type { RunContext } from './run-context.ts'
 import { findVisibleRun } from './run-store.ts'
-import { viewRun } from './run-view.ts'
+import { targetOf, viewRun } from './run-view.ts'
 
 type StartBody = RouteBody<(typeof routes)['startRun']>
 
@@ -52,7 +53,17 @@ export async function startRun(
     text,
     actor: { id: 0, login: member.email },
   }
-  const runId = await withTransaction(db, (tx) => insertRun(tx, trigger, plan, now))
+  const runId = await withTransaction(db, async (tx) => {
+    const id = await insertRun(tx, trigger, plan, now)
+    if (id !== null)
+      await recordAudit(tx, member, {
+        action: 'run.started',
+        now,
+        ...targetOf({ id, repo: repository.fullName, issueNumber, organizationId }),
+        details: { agent: plan.agent, target: plan.executionTarget },
+      })
+    return id
+  })
   if (runId === null) {
     const other = await findRunOfKey(db, repository.repositoryId, triggerKey)
     if (other !== null) return show(context, member, other)

@@ -6,13 +6,17 @@ import { insertRunEvents } from './move-run.ts'
 
 /**
  * Saves that a Run must end. A Run on which no saga works ends at once: it waits for its machine, or its pull request is
- * open. The door closes in the same statement, so that nothing is pushed afterwards.
+ * open. The door closes in the same statement, so that nothing is pushed afterwards. Returns true if the Run is live and
+ * nobody has asked before.
  */
 export async function askToStop(
-  db: Db | Tx,
+  tx: Tx,
   { runId, reason, now }: { runId: string; reason: string; now: Date },
-): Promise<void> {
-  await askRunsToStop(db, sql<boolean>`r.id = ${runId}`, { reason, now })
+): Promise<boolean> {
+  const { rows } = await sql<{ stopReason: string | null }>`select stop_reason as "stopReason" from runs
+    where id = ${runId} for update`.execute(tx)
+  const asked = await askRunsToStop(tx, sql<boolean>`r.id = ${runId}`, { reason, now })
+  return asked > 0 && rows[0]?.stopReason === null
 }
 
 /**

@@ -1,9 +1,11 @@
 /** POST /v1/github/runs/:id/stop */
 import { liveRunStates, type Run, roleReaches, ServiceError } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
 import { retentionEnabled, type Visitor } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { type OfWorkspace, requireRun } from './read-runs.ts'
 import type { RunContext } from './run-context.ts'
-import { viewRun } from './run-view.ts'
+import { targetOf, viewRun } from './run-view.ts'
 import { askToStop } from './stop-requests.ts'
 
 /**
@@ -21,10 +23,10 @@ export async function stopRun(
   const mayDelete = run.createdBy === caller.userId || roleReaches(run.role, 'admin')
   if (run.dockId !== null && !mayDelete && (await retentionEnabled(context.db, run.organizationId)))
     throw new ServiceError('forbidden')
-  await askToStop(context.db, {
-    runId: id,
-    reason: 'Stopped by a member of the workspace.',
-    now: context.clock.now(),
+  const now = context.clock.now()
+  await withTransaction(context.db, async (tx) => {
+    const isFirst = await askToStop(tx, { runId: id, reason: 'Stopped by a member of the workspace.', now })
+    if (isFirst) await recordAudit(tx, caller, { action: 'run.stopped', now, ...targetOf(run) })
   })
   return viewRun(await requireRun(context, caller, id, query))
 }

@@ -1,6 +1,8 @@
 /** POST /v1/docks/:id/terminal, and POST /v1/docks/:id/processes/:pid/terminal. */
 import { isReadyDockState, limits, ServiceError, type TerminalTicket } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
 import type { Visitor } from '../accounts/index.ts'
+import { recordDockEntered } from '../audit/index.ts'
 import { requireDock, requireNotDriven, requireSecretsAccess } from '../docks/index.ts'
 import { explainHostFailure } from '../hosts/index.ts'
 import { requireAttachable } from './attach-process.ts'
@@ -10,7 +12,8 @@ import { type Attachment, insertTicket } from './ticket-store.ts'
 
 /**
  * Issues a single-use ticket for a terminal of a ready Dock: a new shell, or this process from the offset on. Throws `dock_not_running` and `rate_limited`; `not_found` for a
- * process that no terminal can be attached to.
+ * process that no terminal can be attached to. The ticket counts as entering the Dock in the audit log: only this request
+ * knows the credential and the address.
  */
 export async function openTerminal(
   context: TerminalContext,
@@ -36,6 +39,9 @@ export async function openTerminal(
   const expiresAt = new Date(now.getTime() + limits.terminal.ticketSeconds * 1000)
   const { userId, credentialId } = caller
   const holder = { dockId: id, organizationId, userId, credentialId, attachment }
-  const ticket = await insertTicket(db, holder, now, expiresAt)
+  const ticket = await withTransaction(db, async (tx) => {
+    await recordDockEntered(tx, caller, dock, { by: 'terminal', now })
+    return insertTicket(tx, holder, now, expiresAt)
+  })
   return { ticket, expiresAt: expiresAt.toISOString() }
 }

@@ -1,10 +1,18 @@
 /** POST /v1/webhooks/endpoints/:id/enable and POST …/:id/rotate-secret. */
 import { type CreatedWebhookEndpoint, limits, ServiceError, type WebhookEndpoint } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
 import { type KeyOwner, type Sealer, Unreadable } from '../../sealing/index.ts'
 import type { Member } from '../accounts/index.ts'
-import { type EndpointRow, enableEndpointRow, replaceSecret, secretPlace } from './endpoint-store.ts'
+import { recordAudit } from '../audit/index.ts'
+import {
+  type EndpointRow,
+  enableEndpointRow,
+  lockEndpointRow,
+  replaceSecret,
+  secretPlace,
+} from './endpoint-store.ts'
 import { viewEndpoint } from './endpoint-view.ts'
-import { requireEndpoint } from './require-endpoint.ts'
+import { requireEndpoint, targetOf } from './require-endpoint.ts'
 import { newSigningSecret } from './sign-delivery.ts'
 import type { WebhookContext } from './webhook-context.ts'
 
@@ -19,9 +27,15 @@ export async function enableWebhookEndpoint(
 ): Promise<WebhookEndpoint> {
   const { id: endpointId } = await requireEndpoint({ db }, caller, id)
   await rateLimits.take('webhookDeliveries', endpointId)
-  const row = await enableEndpointRow(db, caller.organizationId, endpointId, clock.now())
-  if (!row) throw new ServiceError('webhook_endpoint_not_found')
-  return viewEndpoint(row)
+  const now = clock.now()
+  return withTransaction(db, async (tx) => {
+    const former = await lockEndpointRow(tx, caller.organizationId, endpointId)
+    const row = await enableEndpointRow(tx, caller.organizationId, endpointId, now)
+    if (!row) throw new ServiceError('webhook_endpoint_not_found')
+    if (former?.disabled_at)
+      await recordAudit(tx, caller, { action: 'webhook.enabled', now, ...targetOf(row) })
+    return viewEndpoint(row)
+  })
 }
 
 /**
@@ -53,12 +67,18 @@ export async function rotateWebhookSecret(
   const owner = { kind: 'organization', id: endpoint.organization_id } as const
   const { secret, prefix } = newSigningSecret()
   const now = clock.now()
-  const row = await replaceSecret(db, endpoint, {
+  const change = {
     sealed: await sealer.seal(owner, secretPlace(endpoint.id, 'sealed_secret'), secret),
     prefix,
     previousSealed: await sealPreviousSecret(sealer, owner, endpoint),
     previousUntil: new Date(now.getTime() + previousSecretMs),
     now,
+  }
+  const row = await withTransaction(db, async (tx) => {
+    const replaced = await replaceSecret(tx, endpoint, change)
+    if (replaced)
+      await recordAudit(tx, caller, { action: 'webhook.secret_rotated', now, ...targetOf(replaced) })
+    return replaced
   })
   if (!row)
     throw new ServiceError('conflict', {

@@ -3,8 +3,10 @@ import { type CreatedWebhookEndpoint, limits, ServiceError, type WebhookEventTyp
 import { newUuid } from '@dock/foundation'
 import { withTransaction } from '../../database/database.ts'
 import type { Member } from '../accounts/index.ts'
+import { auditNames, recordAudit } from '../audit/index.ts'
 import { insertEndpoint, lockAndCountEndpoints, secretPlace } from './endpoint-store.ts'
 import { viewEndpoint } from './endpoint-view.ts'
+import { targetOf } from './require-endpoint.ts'
 import { newSigningSecret } from './sign-delivery.ts'
 import type { WebhookContext } from './webhook-context.ts'
 
@@ -27,6 +29,7 @@ export async function createWebhookEndpoint(
     secretPlace(id, 'sealed_secret'),
     secret,
   )
+  const now = clock.now()
   return withTransaction(db, async (tx) => {
     if ((await lockAndCountEndpoints(tx, organizationId)) >= limits.webhook.endpointsPerOrganizationMax)
       throw new ServiceError('endpoints_exceeded')
@@ -38,7 +41,13 @@ export async function createWebhookEndpoint(
       events: [...new Set(body.events)],
       secretPrefix: prefix,
       sealedSecret,
-      now: clock.now(),
+      now,
+    })
+    await recordAudit(tx, caller, {
+      action: 'webhook.created',
+      now,
+      ...targetOf(row),
+      details: { host: new URL(row.url).host, events: auditNames(row.events) },
     })
     return { ...viewEndpoint(row), secret }
   })

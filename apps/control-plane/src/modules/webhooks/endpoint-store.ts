@@ -91,6 +91,21 @@ export function findEndpointRow(
     .executeTakeFirst()
 }
 
+/** Locks an endpoint until the transaction ends, and returns it. */
+export function lockEndpointRow(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return tx
+    .selectFrom('webhook_endpoints')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
 /** Deletes an endpoint. Returns false if the organization has none with this id. */
 export async function deleteEndpointRow(db: Db, organizationId: string, id: string): Promise<boolean> {
   const result = await db

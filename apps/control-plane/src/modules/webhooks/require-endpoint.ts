@@ -4,6 +4,11 @@ import type { Member } from '../accounts/index.ts'
 import { type AttemptRow, type DeliveryRow, findAttempt } from './delivery-store.ts'
 import { type EndpointRow, findEndpointRow } from './endpoint-store.ts'
 
+/** Returns how an entry of the audit log names the endpoint: never by its URL, whose path may be a secret. */
+export function targetOf({ id, name, organization_id: organizationId }: EndpointRow) {
+  return { organizationId, target: { type: 'webhook', id, name } }
+}
+
 /** Returns an endpoint of the caller's organization. Throws `webhook_endpoint_not_found`. */
 export async function requireEndpoint({ db }: { db: Db }, caller: Member, id: string): Promise<EndpointRow> {
   const row = await findEndpointRow(db, caller.organizationId, id)

@@ -9,6 +9,8 @@ import { resumeDock } from '../boot/resume-dock.ts'
 import { stopDock } from '../stop/stop-dock.ts'
 import { adoptQuarantined } from './adopt-quarantined.ts'
 
+const operator = { kind: 'operator' } as const
+
 let world: TestWorld
 useTestWorld((fresh) => {
   world = fresh
@@ -40,7 +42,7 @@ it('an adopted Dock is archived, in the organization that its host noted, and re
   world.host.notesOf = () => noteFor(dockId, 3)
   await world.report()
   const [row] = await open()
-  const adopted = await adoptQuarantined(world, row!.id)
+  const adopted = await adoptQuarantined(world, row!.id, { by: operator })
   expect(adopted).toMatchObject({ dockId, snapshotId: row!.id, isNewDock: true })
   await expect(resumeDock(world.modules.context, world.caller, dockId, {})).rejects.toMatchObject({
     code: 'environment_secrets_admin_only',
@@ -52,7 +54,7 @@ it('an adopted Dock is archived, in the organization that its host noted, and re
     source: { kind: 'capture', captureId: row!.id },
     hostname: 'one',
   })
-  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('adopted')
+  await expect(adoptQuarantined(world, row!.id, { by: operator })).rejects.toThrow('adopted')
 })
 
 it('a capture of a known Dock is adopted as its Snapshot', async () => {
@@ -63,7 +65,10 @@ it('a capture of a known Dock is adopted as its Snapshot', async () => {
   world.host.notes.set(captureId, noteFor(dock.id, 2, '2099-01-01T00:00:00.000Z'))
   await world.report()
   const [row] = await open()
-  expect(await adoptQuarantined(world, row!.id)).toMatchObject({ dockId: dock.id, isNewDock: false })
+  expect(await adoptQuarantined(world, row!.id, { by: operator })).toMatchObject({
+    dockId: dock.id,
+    isNewDock: false,
+  })
   await world.report()
   expect(world.host.captures.has(captureId)).toBe(true)
   await resumeDock(world.modules.context, world.caller, dock.id, {})
@@ -118,7 +123,7 @@ describe('a capture of a known Dock', () => {
       world.clock.advance(1_000)
     }
     const adopted = newUuid()
-    await adoptQuarantined(world, await found(adopted, 1, capturedAt))
+    await adoptQuarantined(world, await found(adopted, 1, capturedAt), { by: operator })
     const { rows } = await sql<{ id: string }>`select id from snapshots where dock_id = ${dockId}
       order by number`.execute(world.db)
     expect(rows.map(({ id }) => id)).toEqual([first, adopted, ...later])
@@ -128,7 +133,7 @@ describe('a capture of a known Dock', () => {
   })
 
   it('does not change the generation of a running Dock', async () => {
-    await adoptQuarantined(world, await found(newUuid(), 9, world.clock.now()))
+    await adoptQuarantined(world, await found(newUuid(), 9, world.clock.now()), { by: operator })
     const row = await sql`select generation, state from docks where id = ${dockId}`.execute(world.db)
     expect(row.rows).toEqual([{ generation: 1, state: 'ready' }])
   })
@@ -141,7 +146,11 @@ describe('a capture of a known Dock', () => {
     )
     await sql`update docks set last_snapshot_at = null where id = ${dockId}`.execute(world.db)
     const id = await found(snapshotId, 1, world.clock.now())
-    expect(await adoptQuarantined(world, id)).toMatchObject({ dockId, snapshotId, isNewDock: false })
+    expect(await adoptQuarantined(world, id, { by: operator })).toMatchObject({
+      dockId,
+      snapshotId,
+      isNewDock: false,
+    })
     expect(await rowOf(snapshotId)).toEqual({ status: 'completed', hostId: world.hostId, lostAt: null })
     await world.report()
     expect(world.host.captures.has(snapshotId)).toBe(true)
@@ -157,7 +166,7 @@ describe('a capture of a known Dock', () => {
     world.host.notes.set(snapshotId, noteFor(other, 1))
     await world.report()
     const [row] = await open()
-    expect(await adoptQuarantined(world, row!.id)).toMatchObject({ dockId, snapshotId })
+    expect(await adoptQuarantined(world, row!.id, { by: operator })).toMatchObject({ dockId, snapshotId })
     expect(await rowOf(snapshotId)).toMatchObject({ status: 'completed', hostId: second })
     const kept =
       await sql`select host_id, state from snapshot_restores where snapshot_id = ${snapshotId}`.execute(
@@ -179,7 +188,7 @@ describe('a capture of a known Dock', () => {
       values (${newUuid()}, ${world.organizationId}, ${snapshotId}, now(), now(), 'test', ${world.clock.now()}, now())`.execute(
       world.db,
     )
-    await adoptQuarantined(world, id)
+    await adoptQuarantined(world, id, { by: operator })
     const now = world.clock.now()
     const due = await findNextDueSnapshot(world.db, {
       hosts: [world.hostId],
@@ -197,7 +206,7 @@ describe('a capture of a known Dock', () => {
     await elsewhere(snapshotId)
     const id = await found(snapshotId, 1, world.clock.now())
     await sql`update snapshots set status = 'saving' where id = ${snapshotId}`.execute(world.db)
-    await expect(adoptQuarantined(world, id)).rejects.toMatchObject({
+    await expect(adoptQuarantined(world, id, { by: operator })).rejects.toMatchObject({
       reason: 'conflict',
       message: expect.stringContaining('still being saved'),
     })
@@ -210,7 +219,7 @@ describe('a capture of an unknown Dock', () => {
   const entryOf = async (kind: string) => (await open()).find((entry) => entry.kind === kind)
   const capture = () => entryOf('capture')
   const disk = () => entryOf('dock')
-  const adopt = async () => adoptQuarantined(world, (await capture())!.id)
+  const adopt = async () => adoptQuarantined(world, (await capture())!.id, { by: operator })
   const isOn = (generation: number, state: 'running' | 'stopped') =>
     world.host.sandboxes.set(dockId, { dockId, generation, state, ip: null })
   const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
@@ -232,7 +241,7 @@ describe('a capture of an unknown Dock', () => {
     await world.report()
     expect([await capture(), await disk()]).toMatchObject([{ state: 'held' }, { state: 'held' }])
     expect(await adopt()).toMatchObject({ dockId, isNewDock: true })
-    await adoptQuarantined(world, (await disk())!.id)
+    await adoptQuarantined(world, (await disk())!.id, { by: operator })
     await world.report()
     expect(world.host.captures.size).toBe(2)
     expect(destroyed()).toEqual([])
@@ -263,11 +272,14 @@ it('requires the name of an existing organization if the note has none', async (
   world.host.captures.add(newUuid())
   await world.report()
   const [row] = await open()
-  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('--organization')
-  await expect(adoptQuarantined(world, row!.id, { organizationId: newUuid() })).rejects.toThrow(
+  await expect(adoptQuarantined(world, row!.id, { by: operator })).rejects.toThrow('--organization')
+  await expect(adoptQuarantined(world, row!.id, { organizationId: newUuid(), by: operator })).rejects.toThrow(
     'does not exist',
   )
-  const { dockId } = await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
+  const { dockId } = await adoptQuarantined(world, row!.id, {
+    organizationId: world.organizationId,
+    by: operator,
+  })
   await becomeAdmin()
   expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
 })

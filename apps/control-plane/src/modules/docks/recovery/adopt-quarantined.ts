@@ -6,7 +6,9 @@ import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import type { Cause } from '../../../engine/index.ts'
+import { type Actor, recordAudit } from '../../audit/index.ts'
 import {
+  adminIdOf,
   captureIdOf,
   findUnconfirmedDisk,
   lockQuarantined,
@@ -113,8 +115,7 @@ const archive = async (
     where id = ${dockId}`.execute(tx)
 }
 
-/** Who adopts. Without a person, an operator runs the script on the server. */
-export type Adopter = { organizationId?: string | undefined; adminId?: string }
+export type Adoption = { organizationId?: string | undefined; by: Actor }
 
 /**
  * Adopts the quarantine entry with this id. `organizationId` is needed only if neither the database nor the host's note
@@ -123,10 +124,11 @@ export type Adopter = { organizationId?: string | undefined; adminId?: string }
 export function adoptQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
-  { organizationId, adminId }: Adopter = {},
+  { organizationId, by }: Adoption,
 ): Promise<Adopted> {
+  const adminId = adminIdOf(by)
   const cause: Cause =
-    adminId === undefined
+    adminId === null
       ? { by: 'operator', through: 'script', why: 'adopted' }
       : causedBy({ userId: adminId }, 'adopted')
   return withTransaction(db, async (tx) => {
@@ -181,8 +183,15 @@ export function adoptQuarantined(
     const capturedAt = capturedBy(item, now)
     await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
     await updateLastSnapshotAt(tx, [dockId], now)
-    await recordQuarantineDecision(tx, id, { state: 'adopted', adminId: adminId ?? null, now, dockId })
+    await recordQuarantineDecision(tx, id, { state: 'adopted', adminId, now, dockId })
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
+    await recordAudit(tx, by, {
+      action: 'quarantine.adopted',
+      now,
+      organizationId: home,
+      target: { type: 'dock', id: dockId, name: item.note?.hostname ?? null },
+      details: { snapshot: snapshotId, host: hostId, newDock: known === null },
+    })
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })
 }

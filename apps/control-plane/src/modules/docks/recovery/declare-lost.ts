@@ -8,6 +8,7 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../../database/database.ts'
 import { unblockOperationsOfHost } from '../../../engine/index.ts'
+import { type Actor, recordAudit } from '../../audit/index.ts'
 import { declareHostLost } from '../../hosts/index.ts'
 import { completeReturnedCaptures, failCapturesOfHost } from '../../storage/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
@@ -16,12 +17,13 @@ import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 export async function declareLost(
   { db, clock }: { db: Db; clock: Clock },
   hostId: string,
+  by: Actor,
 ): Promise<DeclaredLost> {
   return withTransaction(db, async (tx) => {
     const now = clock.now()
     const declared = await declareHostLost(tx, hostId, now)
     if (declared === null) throw new ServiceError('host_not_found')
-    if (!declared)
+    if (declared === 'online')
       throw new ServiceError('conflict', {
         message:
           'The host is online. Stop its agent first. A host counts as offline 30 seconds after its last heartbeat.',
@@ -31,7 +33,16 @@ export async function declareLost(
     const placed = await sql<{ count: number }>`
       select count(*)::int as count from docks where host_id = ${hostId}`.execute(tx)
     await unblockOperationsOfHost(tx, hostId, now)
-    return { hostId, docks: placed.rows[0]!.count, failedSnapshots: failed.length }
+    const docks = placed.rows[0]!.count
+    if (declared === 'now')
+      await recordAudit(tx, by, {
+        action: 'host.declared_lost',
+        now,
+        organizationId: null,
+        target: { type: 'host', id: hostId },
+        details: { docks, failedSnapshots: failed.length },
+      })
+    return { hostId, docks, failedSnapshots: failed.length }
   })
 }
 

@@ -19,7 +19,7 @@ const read = (id: string) => readDock(context(), world.caller, id)
 const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
 const resume = (id: string) => resumeDock(context(), world.caller, id, {})
 const remove = async (id: string) => (await deleteDock(context(), world.caller, id, id)).operation.status
-const declare = (hostId = world.hostId) => declareLost(world, hostId)
+const declare = (hostId = world.hostId) => declareLost(world, hostId, { kind: 'operator' })
 const settle = async () => {
   await world.modules.runner.sweep()
   await world.modules.runner.settled()

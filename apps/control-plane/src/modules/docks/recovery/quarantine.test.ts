@@ -9,6 +9,8 @@ import { deleteQuarantined, readHost } from '../../hosts/index.ts'
 import { stopDock } from '../stop/stop-dock.ts'
 import { adoptQuarantined } from './adopt-quarantined.ts'
 
+const operator = { kind: 'operator' } as const
+
 let world: TestWorld
 useTestWorld((fresh) => {
   world = fresh
@@ -59,7 +61,7 @@ it('a disk whose host does not know its generation is quarantined and can be ado
   expect(row).toMatchObject({ kind: 'dock', thingId: dockId, generation: 0, state: 'held' })
   expect(world.host.captures).toEqual(new Set([row!.id]))
   expect(destroyed()).toEqual([])
-  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
+  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId, by: operator })
   const docks = await sql`select state, generation from docks where id = ${dockId}`.execute(world.db)
   expect(docks.rows).toEqual([{ state: 'archived', generation: 1 }])
 })
@@ -163,7 +165,7 @@ it('a deleted entry is removed by an order, and not quarantined again', async ()
   world.host.captures.add(captureId)
   await world.report()
   const [row] = await open()
-  await deleteQuarantined(world, row!.id)
+  await deleteQuarantined(world, row!.id, operator)
   await world.report()
   expect(world.host.captures.has(captureId)).toBe(false)
   await world.report()
@@ -214,7 +216,7 @@ it('an adopted disk stays even if its entry is erased with the organization that
   const captureId = captureOf(newUuid())
   await world.report()
   const [row] = await open()
-  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId })
+  await adoptQuarantined(world, row!.id, { organizationId: world.organizationId, by: operator })
   await sql`update quarantine set organization_id = ${world.organizationId} where id = ${row!.id}`.execute(
     world.db,
   )

@@ -1,7 +1,9 @@
 /** PATCH /v1/docks/:id */
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
+import { type Tx, withTransaction } from '../../../database/database.ts'
 import type { Visitor } from '../../accounts/index.ts'
+import { changesOf, recordAudit } from '../../audit/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimError } from '../core/dock-claim.ts'
@@ -30,8 +32,8 @@ export async function updateDock(
   if (resizes && dock.state !== 'archived') throw notStopped()
   if (diskGiB !== undefined) await requireDataFits(context, dock, diskGiB)
   const now = context.clock.now()
-  try {
-    const result = await sql<DockRow & { stopAt: Date | null }>`
+  const change = async (tx: Tx) => {
+    const { rows } = await sql<DockRow & { stopAt: Date | null }>`
       update docks d set updated_at = ${now}, name = coalesce(${body.name ?? null}::text, d.name),
         cpus = coalesce(${cpus ?? null}::int, d.cpus), memory_mib = coalesce(${memoryMiB ?? null}::int, d.memory_mib),
         disk_gib = coalesce(${diskGiB ?? null}::int, d.disk_gib)
@@ -41,8 +43,23 @@ export async function updateDock(
             : sql`, ttl_seconds = ${ttlSeconds}, stop_at = d.ready_at + make_interval(secs => ${ttlSeconds}::int)`
         }
       where id = ${id} and organization_id = ${dock.organizationId} and (not ${resizes}::boolean or state = 'archived')
-      returning ${dockColumns}, d.stop_at as "stopAt"`.execute(context.db)
-    const row = result.rows[0]
+      returning ${dockColumns}, d.stop_at as "stopAt"`.execute(tx)
+    return rows[0]
+  }
+  try {
+    const row = await withTransaction(context.db, async (tx) => {
+      const changed = await change(tx)
+      const details = changed && changesOf(changeable(dock), changeable(changed))
+      if (details)
+        await recordAudit(tx, caller, {
+          action: 'dock.updated',
+          now,
+          organizationId: dock.organizationId,
+          target: { type: 'dock', id, name: changed.name },
+          details,
+        })
+      return changed
+    })
     // It was resumed, or deleted, a moment ago.
     if (!row) throw notStopped()
     if (ttlSeconds !== undefined && row.stopAt) context.ttl.note(row.stopAt)
@@ -50,6 +67,11 @@ export async function updateDock(
   } catch (error) {
     throw claimError(error)
   }
+}
+
+/** The fields of a Dock of which the audit log tells the old and the new value. */
+const changeable = ({ name, cpus, memoryMiB, diskGiB, ttlSeconds }: DockRow) => {
+  return { name, cpus, memoryMiB, diskGiB, ttlSeconds }
 }
 
 const notStopped = (): ServiceError =>

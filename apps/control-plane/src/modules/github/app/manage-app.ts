@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { withTransaction } from '../../../database/database.ts'
 import { instanceOwner } from '../../../sealing/index.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { recordAudit } from '../../audit/index.ts'
 import { GithubRefused } from '../api/github-errors.ts'
 import { type GithubContext, orGithubUnavailable } from '../github-context.ts'
 import { unlinkAll } from '../installations/unlink.ts'
@@ -30,6 +31,9 @@ const viewApp = (app: GithubApp | null): GithubAppView => ({
   url: app?.url ?? null,
   oauthConfigured: Boolean(app?.oauth),
 })
+
+/** Returns how an entry of the audit log names the App. */
+const targetOf = (slug: string) => ({ type: 'provider', id: 'github', name: slug })
 
 /** Throws `conflict` if there is an App that a new one would have to replace. */
 const requireNoApp = async ({ findApp }: GithubContext): Promise<void> => {
@@ -85,35 +89,54 @@ export async function createGithubApp(
   const id = newUuid()
   const seal = (column: Parameters<typeof secretPlace>[1], secret: string) =>
     sealer.seal(instanceOwner, secretPlace(id, column), secret)
-  const inserted = await db
-    .insertInto('github_apps')
-    .values({
-      id,
-      instance_id: instanceOwner.id,
-      app_id: made.id,
-      slug: made.slug,
-      url: made.html_url,
-      client_id: made.client_id,
-      sealed_client_secret: await seal('sealed_client_secret', made.client_secret),
-      sealed_webhook_secret: await seal('sealed_webhook_secret', made.webhook_secret),
-      sealed_private_key: await seal('sealed_private_key', made.pem),
-      created_at: clock.now(),
+  const now = clock.now()
+  const row = {
+    id,
+    instance_id: instanceOwner.id,
+    app_id: made.id,
+    slug: made.slug,
+    url: made.html_url,
+    client_id: made.client_id,
+    sealed_client_secret: await seal('sealed_client_secret', made.client_secret),
+    sealed_webhook_secret: await seal('sealed_webhook_secret', made.webhook_secret),
+    sealed_private_key: await seal('sealed_private_key', made.pem),
+    created_at: now,
+  }
+  const isInserted = await withTransaction(db, async (tx) => {
+    const inserted = await tx
+      .insertInto('github_apps')
+      .values(row)
+      .onConflict((conflict) => conflict.column('instance_id').doNothing())
+      .executeTakeFirst()
+    if (!inserted.numInsertedOrUpdatedRows) return false
+    await recordAudit(tx, caller, {
+      action: 'github.app_created',
+      now,
+      organizationId: null,
+      target: targetOf(made.slug),
     })
-    .onConflict((conflict) => conflict.column('instance_id').doNothing())
-    .executeTakeFirst()
-  if (!inserted.numInsertedOrUpdatedRows) await requireNoApp(context)
+    return true
+  })
+  if (!isInserted) await requireNoApp(context)
   return viewApp(await context.findApp())
 }
 
 /** DELETE /v1/github/app. */
-export async function deleteGithubApp(context: GithubContext): Promise<{ removed: true }> {
+export async function deleteGithubApp(context: GithubContext, caller: Caller): Promise<{ removed: true }> {
   if (context.isAppFromSettings)
     throw new ServiceError('conflict', {
       message: 'The settings of the instance name the GitHub App. Remove GITHUB_APP_ID instead.',
     })
   await withTransaction(context.db, async (tx) => {
     await unlinkAll(tx, context.runs)
-    await tx.deleteFrom('github_apps').execute()
+    const deleted = await tx.deleteFrom('github_apps').returning('slug').executeTakeFirst()
+    if (deleted)
+      await recordAudit(tx, caller, {
+        action: 'github.app_deleted',
+        now: context.clock.now(),
+        organizationId: null,
+        target: targetOf(deleted.slug),
+      })
   })
   context.runs.wake()
   return { removed: true }

@@ -85,6 +85,17 @@ export async function insertRepository(
   return rows.length > 0
 }
 
+/** Returns the links that these repositories have, in any workspace. */
+export async function listLinks(
+  db: Db,
+  repositories: readonly { repositoryId: number }[],
+): Promise<Pick<LinkedRepository, 'repositoryId' | 'fullName' | 'organizationId' | 'workspaceId'>[]> {
+  const ids = repositories.map(({ repositoryId }) => repositoryId)
+  const { rows } =
+    await sql<LinkedRepository>`${linked} where r.repository_id = any(${ids}::bigint[])`.execute(db)
+  return rows
+}
+
 /** True if the repository is linked by another installation of the provider: it was transferred since. */
 export async function isLinkedElsewhere(
   db: Db,

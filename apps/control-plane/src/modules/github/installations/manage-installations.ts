@@ -1,8 +1,9 @@
 /** Routes of the installations that are linked to a workspace. One of another workspace reads as not found. */
 import { type Installation, type InstallationSettings, ServiceError } from '@dock/contract'
-import { withTransaction } from '../../../database/database.ts'
+import { type Tx, withTransaction } from '../../../database/database.ts'
 import { isForeignKeyViolation } from '../../../database/violations.ts'
 import type { Member } from '../../accounts/index.ts'
+import { auditNames, changesOf, recordAudit } from '../../audit/index.ts'
 import type { GithubContext } from '../github-context.ts'
 import {
   findInstallationRow,
@@ -33,6 +34,41 @@ const requireInstallation = async (
   return row
 }
 
+/** Returns how an entry of the audit log names an installation: by the workspace to which it is linked. */
+const targetOf = (row: InstallationRow) => ({
+  organizationId: row.organization_id,
+  target: { type: 'workspace', id: row.workspace_id },
+})
+
+type Fields = Parameters<typeof changesOf>[0]
+
+/** Records the changed fields. A command is named, and not told. */
+const recordChange = async (
+  tx: Tx,
+  caller: Member,
+  row: InstallationRow,
+  { former, change, now }: { former: Fields; change: Partial<Fields>; now: Date },
+): Promise<void> => {
+  const details = changesOf(former, change)
+  if (!details) return
+  const told = Object.entries(details).filter(
+    ([field]) => !commandFields.some((each) => field.startsWith(each)),
+  )
+  const commands = commandFields.filter((field) => field in details)
+  await recordAudit(tx, caller, {
+    action: 'github.changed',
+    now,
+    ...targetOf(row),
+    details: {
+      repositories: auditNames(row.repos),
+      ...Object.fromEntries(told),
+      ...(commands.length > 0 ? { changed: auditNames(commands) } : {}),
+    },
+  })
+}
+
+const commandFields = ['testCommand', 'commandTemplate']
+
 /** GET /v1/github/installations. */
 export async function listInstallations(
   { db }: GithubContext,
@@ -58,9 +94,14 @@ export async function updateInstallation(
   named: Named,
   change: { agent?: string | undefined; testCommand?: string | null | undefined },
 ): Promise<Installation> {
-  const { db, clock } = context
-  if (!(await updateInstallationRow(db, tenantOf(caller, named), named.id, change, clock.now())))
-    throw new ServiceError('installation_not_found')
+  const now = context.clock.now()
+  await withTransaction(context.db, async (tx) => {
+    const row = await requireInstallation({ db: tx }, caller, named)
+    if (!(await updateInstallationRow(tx, tenantOf(caller, named), named.id, change, now)))
+      throw new ServiceError('installation_not_found')
+    const former = { agent: row.agent, testCommand: row.test_command }
+    await recordChange(tx, caller, row, { former, change, now })
+  })
   return readInstallation(context, caller, named)
 }
 
@@ -71,8 +112,14 @@ export async function unlinkInstallation(
   named: Named,
 ): Promise<{ removed: true }> {
   await withTransaction(context.db, async (tx) => {
-    await requireInstallation({ db: tx }, caller, named)
+    const row = await requireInstallation({ db: tx }, caller, named)
     await unlinkInstallationRow(tx, context.runs, named.id)
+    await recordAudit(tx, caller, {
+      action: 'github.unlinked',
+      now: context.clock.now(),
+      ...targetOf(row),
+      details: { repositories: auditNames(row.repos), count: row.repos.length },
+    })
   })
   context.runs.wake()
   return { removed: true }
@@ -97,7 +144,7 @@ export async function updateInstallationSettings(
   named: Named,
   change: SettingsChange,
 ): Promise<InstallationSettings> {
-  const { id } = await requireInstallation(context, caller, named)
+  const row = await requireInstallation(context, caller, named)
   if (change.environmentId) {
     const environment = await context.db
       .selectFrom('environments')
@@ -107,11 +154,16 @@ export async function updateInstallationSettings(
       .executeTakeFirst()
     if (!environment) throw new ServiceError('environment_not_found')
   }
-  const settings = await updateSettings(context.db, id, change).catch((error: unknown) => {
+  const now = context.clock.now()
+  return withTransaction(context.db, async (tx) => {
+    const former = await findSettings(tx, row.id)
+    const settings = await updateSettings(tx, row.id, change)
+    if (!former || !settings) throw new ServiceError('installation_not_found')
+    await recordChange(tx, caller, row, { former, change, now })
+    return settings
+  }).catch((error: unknown) => {
     // The Environment was deleted since.
     if (isForeignKeyViolation(error)) throw new ServiceError('environment_not_found')
     throw error
   })
-  if (!settings) throw new ServiceError('installation_not_found')
-  return settings
 }

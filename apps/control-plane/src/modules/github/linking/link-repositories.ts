@@ -10,6 +10,7 @@ import {
 import { newUuid } from '@dock/foundation'
 import { withTransaction } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
+import { auditNames, recordAudit } from '../../audit/index.ts'
 import { returnPaths } from '../app/app-manifest.ts'
 import { type GithubContext, orGithubUnavailable, requireOauth } from '../github-context.ts'
 import {
@@ -17,12 +18,15 @@ import {
   insertRepository,
   isLinkedElsewhere,
   listInstallationRows,
+  listLinks,
   lockAndCountRepositories,
 } from '../installations/installation-store.ts'
 import { unlinkRepository } from '../installations/unlink.ts'
 import { viewInstallation } from '../installations/view-installation.ts'
 import { exchangeCode, listAdministered } from './list-administered.ts'
 import { insertState, type ProvenRepository, redeemState } from './state-store.ts'
+
+const platform = { kind: 'platform' } as const
 
 const defaultSettings: InstallationSettings = {
   executionTarget: 'dock',
@@ -105,6 +109,10 @@ export async function linkRepositories(
     const proven = await redeemState(tx, 'selection', body.selection, { userId, workspaceId }, now)
     const chosen = chooseProven(proven, body.repositoryIds)
     await lockAndCountRepositories(tx, workspaceId)
+    const links = await listLinks(tx, chosen)
+    const isOld = new Set(
+      links.filter((link) => link.workspaceId === workspaceId).map((link) => link.repositoryId),
+    )
     const ids = new Set<string>()
     for (const repository of chosen) {
       const { providerInstallationId, repositoryId } = repository
@@ -124,6 +132,24 @@ export async function linkRepositories(
     if ((await lockAndCountRepositories(tx, workspaceId)) > limits.github.repositoriesPerWorkspaceMax)
       throw new ServiceError('conflict', {
         message: `A workspace can have ${limits.github.repositoriesPerWorkspaceMax} repositories. Unlink some first.`,
+      })
+    const added = chosen.filter(({ repositoryId }) => !isOld.has(repositoryId))
+    if (added.length > 0)
+      await recordAudit(tx, caller, {
+        action: 'github.linked',
+        now,
+        organizationId,
+        target: { type: 'workspace', id: workspaceId },
+        details: { repositories: auditNames(added.map(({ fullName }) => fullName)), count: added.length },
+      })
+    // The repository was transferred, so that another organization loses its link.
+    for (const link of links.filter((each) => each.organizationId !== organizationId))
+      await recordAudit(tx, platform, {
+        action: 'github.unlinked',
+        now,
+        organizationId: link.organizationId,
+        target: { type: 'workspace', id: link.workspaceId },
+        details: { repositories: link.fullName, count: 1 },
       })
     return (await listInstallationRows(tx, tenant)).filter(({ id }) => ids.has(id))
   })

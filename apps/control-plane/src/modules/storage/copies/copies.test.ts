@@ -29,6 +29,8 @@ import { sweepStrayObjects } from './stray-objects.ts'
 import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 import { copyLeaseMs, takeCopy } from './take-copy.ts'
 
+const operator = { kind: 'operator' } as const
+
 const { ageMs: copyAgeMs, graceMs, drillAgainMs } = defaultCopySettings
 
 let database: FreshDatabase
@@ -397,7 +399,7 @@ describe('a sweep', () => {
     const { rows } = await sql<{ id: string; state: string; size_bytes: string }>`
       select id, state, size_bytes from quarantine where thing_id = ${unknown}`.execute(world.db)
     expect(rows).toMatchObject([{ state: 'held', size_bytes: 4 }])
-    await deleteQuarantined(world, rows[0]!.id)
+    await deleteQuarantined(world, rows[0]!.id, operator)
     expect(await sweepStrayObjects(later)).toBe(2)
     expect(await objects()).toEqual(before.filter((key) => !keys.includes(key)))
   })
