@@ -28,7 +28,4 @@ export async function forgetPerson(tx: Tx, person: { id: string; email: string }
   )
   await sql`update audit_entries set target_id = ${pseudonym}, target_name = null
     where target_type = 'address' and target_id = ${person.email.toLowerCase()}`.execute(tx)
-  // Kept for 90 days, and searched without an index: erasures are rare.
-  await sql`update operations set cause = cause - 'address' - 'credentialId'
-    where cause ->> 'by' = ${`user:${person.id}`} and cause ? 'address'`.execute(tx)
 }
