@@ -146,7 +146,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     folder: join(config.controlDir, 'outbox'),
     unsubscribeLink: notifications.unsubscribing.linkOf,
   })
-  const limits = createLimitsModule({ db, defaults: config.limits.organization })
+  const limits = createLimitsModule({ db, clock, defaults: config.limits.organization })
   const billing = createBillingModule({
     ...shared,
     plans: config.plans,

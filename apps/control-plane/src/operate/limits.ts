@@ -1,3 +1,4 @@
+import { systemClock } from '@dock/foundation'
 import type { Verb } from './verb.ts'
 
 /** Shows or sets the limits of an organization, which is named by its slug or id. docs/operate/limits.md has the names. */
@@ -8,7 +9,7 @@ export const limits: Verb = {
     if (organization === undefined) return undefined
     return async (db) => {
       const { setLimits } = await import('../modules/limits/index.ts')
-      return setLimits(db, organization, changes)
+      return setLimits({ db, clock: systemClock }, organization, changes)
     }
   },
 }

@@ -1,4 +1,4 @@
-import { createLogger } from '@dock/foundation'
+import { createLogger, systemClock } from '@dock/foundation'
 import type { Verb } from './verb.ts'
 
 /**
@@ -12,7 +12,11 @@ export const plan: Verb = {
     if (organization === undefined || rest.length > 0) return undefined
     return async (db) => {
       const { setPlan } = await import('../modules/billing/index.ts')
-      return setPlan({ db, logger: createLogger('plan'), accounts: null }, organization, name)
+      return setPlan(
+        { db, clock: systemClock, logger: createLogger('plan'), accounts: null },
+        organization,
+        name,
+      )
     }
   },
 }

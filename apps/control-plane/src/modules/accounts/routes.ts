@@ -12,7 +12,7 @@ export function accountRoutes(context: AccountContext): Handlers {
     readProfile: ({ caller }) => readProfile(context.db, caller),
     updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
     listConnections: ({ caller }) => listConnections(context.db, caller),
-    removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
+    removeConnection: ({ caller, params }) => removeConnection(context, caller, params.id),
     listUnverifiedPeople: () => listUnverifiedPeople(context.db),
     vouchForAddress: ({ caller, params }) => vouchForAddress(context, caller, params.id),
   }

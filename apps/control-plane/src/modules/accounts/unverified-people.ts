@@ -2,6 +2,7 @@
 import { ServiceError, type UnverifiedPeople, type VouchedAddress } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Caller } from './caller.ts'
 import type { AccountContext } from './profile.ts'
 
@@ -70,6 +71,8 @@ export function vouchForAddress(
       .values(vouched)
       .onConflict((conflict) => conflict.column('user_id').doUpdateSet(vouched))
       .execute()
+    const target = { type: 'person', id: userId }
+    await recordAudit(tx, caller, { action: 'account.vouched_for', now, organizationId: null, target })
     return { userId, email: person.email, vouchedBy: caller.userId, vouchedAt: now.toISOString() }
   })
 }

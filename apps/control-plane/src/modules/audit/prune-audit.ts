@@ -18,14 +18,25 @@ export async function pruneAudit({ db, clock }: { db: Db; clock: Clock }): Promi
   )
 }
 
-/** Replaces a person in the audit log by a pseudonym, which nothing leads back to them. */
-export async function forgetPerson(tx: Tx, person: { id: string; email: string }): Promise<void> {
+/**
+ * Replaces a person in the audit log by a pseudonym, which nothing leads back to them. What only they could name loses its name:
+ * their keys, and all that was in the organizations that end with them.
+ */
+export async function forgetPerson(
+  tx: Tx,
+  person: { id: string; email: string },
+  ownOrganizations: readonly string[],
+): Promise<void> {
   const pseudonym = newUuid()
-  await sql`update audit_entries set actor_id = ${pseudonym}::uuid, address = null, credential_id = null
+  await sql`update audit_entries set actor_id = ${pseudonym}::uuid, address = null, credential_id = null,
+      target_name = case when target_type in ('api_key', 'ssh_key') then null else target_name end,
+      details = details - 'machine' - 'fingerprint'
     where actor_id = ${person.id}`.execute(tx)
-  await sql`update audit_entries set target_id = ${pseudonym} where target_type = 'person' and target_id = ${person.id}`.execute(
-    tx,
-  )
+  await sql`update audit_entries set target_id = ${pseudonym},
+      address = case when actor_id is null then null else address end
+    where target_type = 'person' and target_id = ${person.id}`.execute(tx)
   await sql`update audit_entries set target_id = ${pseudonym}, target_name = null
     where target_type = 'address' and target_id = ${person.email.toLowerCase()}`.execute(tx)
+  await sql`update audit_entries set target_name = null, details = '{}'
+    where organization_id = any(${ownOrganizations}::uuid[])`.execute(tx)
 }

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { bodyOf } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Handlers, RawResponse } from '../../routing/handler.ts'
 import { type AuditFilter, type AuditScope, exportAudit, listAudit } from './read-audit.ts'
@@ -7,7 +7,7 @@ const everything: AuditScope = { organizationId: null }
 
 export function auditRoutes(db: Db): Handlers {
   const lines = (scope: AuditScope, filter: AuditFilter): RawResponse => ({
-    body: Readable.toWeb(Readable.from(exportAudit(db, scope, filter))) as RawResponse['body'],
+    body: bodyOf(exportAudit(db, scope, filter)),
     contentType: 'application/x-ndjson',
     headers: { 'content-disposition': 'attachment; filename="audit.jsonl"' },
   })

@@ -65,7 +65,7 @@ export function createBillingModule(options: {
         : []),
     ],
   })
-  const context = { db, logger, accounts }
+  const context = { db, clock, logger, accounts }
   return {
     context,
     routes: billingRoutes(context),

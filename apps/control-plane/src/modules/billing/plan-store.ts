@@ -1,7 +1,7 @@
 /** All SQL of plans and of the plans that organizations have. */
 import type { BillingPlan, OrganizationPlan } from '@dock/contract'
 import { sql } from 'kysely'
-import { type Db, withTransaction } from '../../database/database.ts'
+import { type Db, type Tx, withTransaction } from '../../database/database.ts'
 import type { PlanFile } from './plan-file.ts'
 
 /**
@@ -73,6 +73,17 @@ export async function readPlan(db: Db, organizationId: string): Promise<Organiza
   if (!row) return { plan: null, active: false }
   const { active, ...plan } = row
   return { plan, active }
+}
+
+export type PlannedOrganization = { name: string; plan: string | null; active: boolean | null }
+
+/** Locks the organization, so that its plan changes once at a time, and returns its plan. */
+export async function lockPlan(tx: Tx, organizationId: string): Promise<PlannedOrganization | undefined> {
+  const found = await sql<PlannedOrganization>`
+    select o.name, p.plan, p.active from organizations o
+    left join organization_plans p on p.organization_id = o.id
+    where o.id = ${organizationId} and o.deleted_at is null for no key update of o`.execute(tx)
+  return found.rows[0]
 }
 
 export type PlanOutcome = 'saved' | 'no_organization' | 'no_plan'

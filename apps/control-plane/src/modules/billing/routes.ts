@@ -10,6 +10,6 @@ export function billingRoutes(context: BillingContext): Handlers {
     readOrganizationUsage: ({ caller, query }) =>
       readOrganizationUsage(context, caller.organizationId, query),
     listPlannedOrganizations: ({ query }) => listPlannedOrganizations(context, query),
-    setOrganizationPlan: ({ params, body }) => setOrganizationPlan(context, params.id, body),
+    setOrganizationPlan: ({ caller, params, body }) => setOrganizationPlan(context, caller, params.id, body),
   }
 }

@@ -1,8 +1,45 @@
 /** PUT /v1/organizations/:id/plan, and `script/admin plan`. */
 import { type OrganizationPlan, ServiceError } from '@dock/contract'
+import { withTransaction } from '../../database/database.ts'
+import { type Actor, recordAudit } from '../audit/index.ts'
 import type { BillingContext } from './billing-context.ts'
-import { findOrganization, listPlanNames, readPlan, removePlan, savePlan } from './plan-store.ts'
+import {
+  findOrganization,
+  listPlanNames,
+  lockPlan,
+  type PlanOutcome,
+  readPlan,
+  removePlan,
+  savePlan,
+} from './plan-store.ts'
 import { refreshSpent } from './usage-store.ts'
+
+/** Changes the plan and records the change. That an organization has paid is no change of its plan. */
+const changePlan = (
+  { db, clock, accounts }: BillingContext,
+  by: Actor,
+  organizationId: string,
+  { plan, active }: { plan: string | null; active: boolean },
+): Promise<PlanOutcome> =>
+  withTransaction(db, async (tx) => {
+    const before = await lockPlan(tx, organizationId)
+    if (!before) return 'no_organization'
+    const outcome =
+      plan === null
+        ? await removePlan(tx, organizationId)
+        : await savePlan(tx, organizationId, { plan, active, subscribed: accounts === null })
+    if (outcome !== 'saved') return outcome
+    const isActive = plan === null ? null : active
+    if (before.plan === plan && before.active === isActive) return outcome
+    await recordAudit(tx, by, {
+      action: 'organization.plan_changed',
+      now: clock.now(),
+      organizationId,
+      target: { type: 'organization', id: organizationId, name: before.name },
+      details: { from: before.plan, to: plan, ...(plan !== null && { active }) },
+    })
+    return outcome
+  })
 
 /**
  * Gives an organization a plan, or takes it away with null. The next start is checked against it. Running Docks are not
@@ -10,14 +47,13 @@ import { refreshSpent } from './usage-store.ts'
  * `organization_not_found`, and `validation_error` for an unknown plan.
  */
 export async function setOrganizationPlan(
-  { db, logger, accounts }: BillingContext,
+  context: BillingContext,
+  by: Actor,
   organizationId: string,
-  { plan, active }: { plan: string | null; active: boolean },
+  wanted: { plan: string | null; active: boolean },
 ): Promise<OrganizationPlan> {
-  const outcome =
-    plan === null
-      ? await removePlan(db, organizationId)
-      : await savePlan(db, organizationId, { plan, active, subscribed: accounts === null })
+  const { db, logger, accounts } = context
+  const outcome = await changePlan(context, by, organizationId, wanted)
   if (outcome === 'no_organization') throw new ServiceError('organization_not_found')
   if (outcome === 'no_plan')
     throw new ServiceError('validation_error', {
@@ -42,7 +78,10 @@ export async function setPlan(
   const id = await findOrganization(db, organization)
   if (id === null) throw new Error(`there is no organization with the slug or id ${organization}`)
   if (plan !== undefined)
-    await setOrganizationPlan(context, id, { plan: plan === 'none' ? null : plan, active: true })
+    await setOrganizationPlan(context, { kind: 'operator' }, id, {
+      plan: plan === 'none' ? null : plan,
+      active: true,
+    })
   const now = await readPlan(db, id)
   const plans = (await listPlanNames(db)).join(', ') || 'none; write plans.json and restart Dock'
   if (!now.plan) return `no plan\nplans: ${plans}`

@@ -1,6 +1,7 @@
 import { limits } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import { type Caller, closeUser, endSessions } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { orderStops } from '../docks/index.ts'
 import { dropKeys } from '../keys/index.ts'
 import type { ClosureContext } from './closure-context.ts'
@@ -23,6 +24,8 @@ export async function closeAccount(
     if (person.closedAt) return person.closedAt
     requireNoSoleOwner(await lockOwnOrganizations(tx, person.id))
     await closeUser(tx, person.id, now)
+    const target = { type: 'person', id: person.id }
+    await recordAudit(tx, caller, { action: 'account.closed', now, organizationId: 'own', target })
     await orderStops(tx, person.id, now)
     await dropKeys(tx, person.id, now)
     await endSessions(tx, person.id)

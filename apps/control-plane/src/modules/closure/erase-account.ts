@@ -23,7 +23,7 @@ export async function eraseAccount(
     const person = await lockPerson(tx, caller.userId)
     const organizations = await lockOwnOrganizations(tx, person.id)
     requireNoSoleOwner(organizations)
-    return erasePerson(context, tx, person, organizations, caller.credentialId)
+    return erasePerson(context, tx, caller, person, organizations, caller.credentialId)
   })
   await afterErasure(context, erased)
   return { erased: true }

@@ -5,6 +5,7 @@
 import type { Tx } from '../../database/database.ts'
 import { deleteMailsTo } from '../../mail/index.ts'
 import { deleteVerificationsOf, replaceErasedUser } from '../accounts/index.ts'
+import { type Actor, forgetPerson, recordAudit } from '../audit/index.ts'
 import { orderStops } from '../docks/index.ts'
 import { recordErasure } from '../lineage/index.ts'
 import { deleteInvitationsTo, markOrganizationDeleted } from '../organizations/index.ts'
@@ -21,18 +22,23 @@ export type ErasedPerson = { id: string; email: string; mailIds: readonly string
 export async function erasePerson(
   context: Pick<ClosureContext, 'clock' | 'sealer'>,
   tx: Tx,
+  by: Actor,
   person: ClosingPerson,
   organizations: readonly OwnOrganization[],
   last: LastSession,
 ): Promise<ErasedPerson> {
   const now = context.clock.now()
-  for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
+  const target = { type: 'person', id: person.id }
+  await recordAudit(tx, by, { action: 'account.erased', now, organizationId: 'own', target })
+  const ending = organizations.filter(({ others }) => others === 0).map(({ id }) => id)
+  for (const id of ending) await markOrganizationDeleted(tx, by, id, now)
   // Closing the account has ordered these stops already.
   if (!person.closedAt) await orderStops(tx, person.id, now)
   const mailIds = await deleteMailsTo(tx, person)
   await deleteVerificationsOf(tx, person)
   await deleteInvitationsTo(tx, person.email)
   await replaceErasedUser(tx, person.id, last, now)
+  await forgetPerson(tx, person, ending)
   await recordErasure(tx, { kind: 'person', id: person.id }, now)
   await context.sealer.destroyKey({ kind: 'person', id: person.id }, tx)
   return { id: person.id, email: person.email, mailIds }

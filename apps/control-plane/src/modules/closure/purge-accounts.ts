@@ -19,7 +19,7 @@ const purgeOne = async (context: ClosureContext, userId: string, before: Date): 
     const organizations = await lockOwnOrganizations(tx, userId)
     for (const { id, others, soleOwner } of organizations)
       if (others > 0 && soleOwner) await promoteNextOwner(tx, id, userId, context.clock.now())
-    return erasePerson(context, tx, person, organizations, null)
+    return erasePerson(context, tx, { kind: 'platform' }, person, organizations, null)
   })
   if (erased) await afterErasure(context, erased)
 }

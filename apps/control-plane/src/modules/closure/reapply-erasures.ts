@@ -19,7 +19,7 @@ const eraseOrganization = async (
       .where('deleted_at', 'is', null)
       .forUpdate()
       .executeTakeFirst()
-    if (standing) await markOrganizationDeleted(tx, id, clock.now())
+    if (standing) await markOrganizationDeleted(tx, { kind: 'platform' }, id, clock.now())
     return standing !== undefined
   })
   if (isErased) wakeRemoval()
@@ -40,7 +40,7 @@ const erasePersonAgain = async (context: ClosureContext, id: string): Promise<bo
     const organizations = await lockOwnOrganizations(tx, id)
     for (const { id: organizationId, others, soleOwner } of organizations)
       if (others > 0 && soleOwner) await promoteNextOwner(tx, organizationId, id, clock.now())
-    return erasePerson(context, tx, person, organizations, null)
+    return erasePerson(context, tx, { kind: 'platform' }, person, organizations, null)
   })
   if (erased) await afterErasure(context, erased)
   return erased !== null

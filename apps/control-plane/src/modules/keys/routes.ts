@@ -29,7 +29,7 @@ export function keyRoutes(context: KeysContext): Handlers {
     revokeApiKey: ({ caller, params }) => revokeApiKey(context, caller, params.id),
     addSshKey: ({ caller, body }) => addSshKey(context, caller, body),
     listSshKeys: ({ caller }) => listSshKeys(context, caller),
-    deleteSshKey: ({ caller, params }) => deleteSshKey(context.db, caller, params.id),
+    deleteSshKey: ({ caller, params }) => deleteSshKey(context, caller, params.id),
     listSshKeyProofs: ({ caller }) => listSshKeyProofs(context, caller),
     createSshKeyChallenge: ({ caller, params }) => createSshKeyChallenge(context, caller, params.id),
     proveSshKey: ({ caller, params, body }) => proveSshKey(context, caller, params.id, body),

@@ -1,7 +1,7 @@
 /** All SQL for the limits of organizations and for the usage that counts against them. */
 import type { OrganizationLimitsChange } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 import type { LimitName, Limits } from './organization-limits.ts'
 
 const columnOf: Record<LimitName, string> = {
@@ -45,24 +45,29 @@ export async function readLimits(db: Db, organizationId: string, defaults: Limit
   return Object.fromEntries(names.map((name) => [name, own[name] ?? defaults[name]])) as Limits
 }
 
-/** Sets limits of an organization. Returns false if it does not exist. */
+/** Creates the organization's row, locks it until the transaction ends, and returns the organization's name; null if it is gone. */
+export async function lockOwnLimits(tx: Tx, organizationId: string): Promise<string | null> {
+  const made = await sql<{ name: string }>`
+    with organization as (select id, name from organizations where id = ${organizationId} and deleted_at is null),
+    made as (insert into organization_limits (organization_id) select id from organization
+      on conflict (organization_id) do update set organization_id = excluded.organization_id)
+    select name from organization`.execute(tx)
+  return made.rows[0]?.name ?? null
+}
+
+/** Sets limits of an organization. The caller has called {@link lockOwnLimits}. */
 export async function changeOwnLimits(
-  db: Db,
+  tx: Tx,
   organizationId: string,
   change: OrganizationLimitsChange,
-): Promise<boolean> {
+): Promise<void> {
   const set: RawBuilder<unknown>[] = []
   for (const name of names)
     if (change[name] !== undefined) set.push(sql`${sql.ref(columnOf[name])} = ${change[name]}`)
-  const made = await sql`insert into organization_limits (organization_id)
-    select id from organizations where id = ${organizationId} and deleted_at is null
-    on conflict (organization_id) do update set organization_id = excluded.organization_id`.execute(db)
-  if (made.numAffectedRows !== 1n) return false
   if (set.length > 0)
     await sql`update organization_limits set ${sql.join(set)} where organization_id = ${organizationId}`.execute(
-      db,
+      tx,
     )
-  return true
 }
 
 /** Returns the organization's usage. `repositories` is the highest number in any of its Environments. */

@@ -1,4 +1,5 @@
 import { routes } from '@dock/contract'
+import { systemClock } from '@dock/foundation'
 import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setLimits } from './index.ts'
@@ -50,13 +51,17 @@ it('refuses an Environment above the limit, even for concurrent requests, and le
     message:
       "The organization may have 3 Environments. Delete one, or ask the instance's operator to raise the limit.",
   })
-  const { db } = server.database
+  const operator = { db: server.database.db, clock: systemClock }
   const { organizationId } = server.admin
-  expect(await setLimits(db, organizationId, ['environments=4'])).toContain('environments          3 of 4')
+  expect(await setLimits(operator, organizationId, ['environments=4'])).toContain(
+    'environments          3 of 4',
+  )
   expect((await environment('six')).status).toBe(201)
-  expect(await setLimits(db, organizationId, ['environments=default'])).toContain('of the default')
-  await expect(setLimits(db, organizationId, ['people=4'])).rejects.toThrow('people=4: must be NAME=NUMBER')
-  await expect(setLimits(db, 'nobody', [])).rejects.toThrow('no organization')
+  expect(await setLimits(operator, organizationId, ['environments=default'])).toContain('of the default')
+  await expect(setLimits(operator, organizationId, ['people=4'])).rejects.toThrow(
+    'people=4: must be NAME=NUMBER',
+  )
+  await expect(setLimits(operator, 'nobody', [])).rejects.toThrow('no organization')
 })
 
 it('refuses a workspace above the limit, even for concurrent requests, until one is deleted', async () => {
@@ -76,7 +81,9 @@ it('refuses a workspace above the limit, even for concurrent requests, until one
   expect((await server.call('DELETE', `/v1/workspaces/${id}`)).status).toBe(200)
   expect((await make('six')).status).toBe(201)
   expect((await make('seven')).status).toBe(409)
-  expect(await setLimits(server.database.db, organizationId, ['workspaces=4'])).toContain('3 of 4')
+  expect(
+    await setLimits({ db: server.database.db, clock: systemClock }, organizationId, ['workspaces=4']),
+  ).toContain('3 of 4')
   expect((await make('seven')).status).toBe(201)
 })
 

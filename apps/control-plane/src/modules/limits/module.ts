@@ -1,6 +1,7 @@
 import type { Handlers } from '../../routing/handler.ts'
 import { deleteStorageCounters } from './limit-store.ts'
-import { type LimitsContext, limitRoutes } from './routes.ts'
+import type { LimitsContext } from './limits-context.ts'
+import { limitRoutes } from './routes.ts'
 
 export type LimitsModule = {
   routes: Handlers
@@ -8,9 +9,9 @@ export type LimitsModule = {
   removeCounters(organizationId: string): Promise<number>
 }
 
-export function createLimitsModule({ db, defaults }: LimitsContext): LimitsModule {
+export function createLimitsModule({ db, clock, defaults }: LimitsContext): LimitsModule {
   return {
-    routes: limitRoutes({ db, defaults }),
+    routes: limitRoutes({ db, clock, defaults }),
     removeCounters: (organizationId) => deleteStorageCounters(db, organizationId),
   }
 }

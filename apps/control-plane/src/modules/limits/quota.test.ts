@@ -13,8 +13,9 @@ useTestWorld((fresh) => {
 })
 
 const defaults = generousLimits.organization
+const context = () => ({ db: world.db, clock: world.clock, defaults })
 const limit = (change: Partial<Limits>) =>
-  changeOrganizationLimits({ db: world.db, defaults }, world.organizationId, change)
+  changeOrganizationLimits(context(), world.caller, world.organizationId, change)
 const read = () => readOrganizationLimits({ db: world.db, defaults }, world.organizationId)
 const branch = (id: string) =>
   branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
@@ -138,10 +139,10 @@ it('returns the Dock for a repeated create, even if that Dock reached the limit'
 it('resets a limit to the default with null, and refuses an unknown organization', async () => {
   await limit({ docks: 3, cpus: 4 })
   expect((await limit({})).limits).toMatchObject({ docks: 3, cpus: 4, snapshots: 2_147_483_647 })
-  const back = await changeOrganizationLimits({ db: world.db, defaults }, world.organizationId, {
+  const back = await changeOrganizationLimits(context(), world.caller, world.organizationId, {
     docks: null,
   })
   expect(back.limits).toMatchObject({ docks: 2_147_483_647, cpus: 4 })
-  const nobody = changeOrganizationLimits({ db: world.db, defaults }, newUuid(), { docks: 1 })
+  const nobody = changeOrganizationLimits(context(), world.caller, newUuid(), { docks: 1 })
   expect(await outcomeOf(nobody)).toBe('organization_not_found')
 })

@@ -1,7 +1,9 @@
 /** `script/admin limits`: shows or sets the limits of an organization, for operators. */
 import { organizationLimitNames, organizationLimitsChange } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
-import { changeOwnLimits, findOrganizationId, readOwnLimits, readUsage } from './limit-store.ts'
+import { changeLimits } from './change-limits.ts'
+import { findOrganizationId, readOwnLimits, readUsage } from './limit-store.ts'
 
 const readChange = (changes: readonly string[]) => {
   const entries = changes.map((change) => {
@@ -16,11 +18,16 @@ const readChange = (changes: readonly string[]) => {
 }
 
 /** Applies changes such as `docks=20` or `cpus=default` and returns a table of the limits and the usage. */
-export async function setLimits(db: Db, organization: string, changes: readonly string[]): Promise<string> {
+export async function setLimits(
+  context: { db: Db; clock: Clock },
+  organization: string,
+  changes: readonly string[],
+): Promise<string> {
+  const { db } = context
   const change = readChange(changes)
   const id = await findOrganizationId(db, organization)
   if (id === null) throw new Error(`there is no organization with the slug or id ${organization}`)
-  if (changes.length > 0) await changeOwnLimits(db, id, change)
+  if (changes.length > 0) await changeLimits(context, { kind: 'operator' }, id, change)
   const [own, usage] = [await readOwnLimits(db, id), await readUsage(db, id)]
   return organizationLimitNames
     .map((name) => `${name.padEnd(13)}${String(usage[name]).padStart(10)} of ${own[name] ?? 'the default'}`)

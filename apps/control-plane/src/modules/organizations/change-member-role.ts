@@ -1,6 +1,7 @@
 import { type Membership, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import type { Member } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireRoomForOwner } from '../limits/index.ts'
 import { findMemberRow, hasOtherOwner, membershipView, updateMemberRole } from './member-store.ts'
 import type { OrganizationContext } from './organization-context.ts'
@@ -28,8 +29,15 @@ export function changeMemberRole(
       throw new ServiceError('cannot_remove_owner')
     if (role === 'owner')
       await requireRoomForOwner(tx, userId, organizationId, context.organizationsPerPerson)
-    return membershipView(
-      await updateMemberRole(tx, organizationId, userId, { role, now: context.clock.now() }),
-    )
+    const now = context.clock.now()
+    const changed = await updateMemberRole(tx, organizationId, userId, { role, now })
+    await recordAudit(tx, caller, {
+      action: 'member.role_changed',
+      now,
+      organizationId,
+      target: { type: 'person', id: userId },
+      details: { from: member.role, to: role },
+    })
+    return membershipView(changed)
   })
 }

@@ -1,6 +1,8 @@
 import { type Organization, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Tx, withTransaction } from '../../database/database.ts'
+import type { Caller } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { insertDefaultEnvironment } from '../environments/index.ts'
 import { requireRoomForOrganization } from '../limits/index.ts'
 import type { OrganizationContext } from './organization-context.ts'
@@ -49,13 +51,21 @@ export async function insertOrganizationWithDefaults(
 
 /** Creates an organization that the caller owns. Throws `slug_taken`, and `conflict` if the caller has too many. */
 export async function createOrganization(
-  { db, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'organizationsPerPerson'>,
-  caller: { userId: string },
+  { db, clock, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'clock' | 'organizationsPerPerson'>,
+  caller: Caller,
   wanted: NewOrganization,
 ): Promise<Organization> {
   const created = await withTransaction(db, async (tx) => {
     await requireRoomForOrganization(tx, caller.userId, organizationsPerPerson)
-    return insertOrganizationWithDefaults(tx, caller.userId, wanted)
+    const made = await insertOrganizationWithDefaults(tx, caller.userId, wanted)
+    const { id, name } = made.organization
+    await recordAudit(tx, caller, {
+      action: 'organization.created',
+      now: clock.now(),
+      organizationId: id,
+      target: { type: 'organization', id, name },
+    })
+    return made
   })
   return created.organization
 }

@@ -1,6 +1,7 @@
 import { ServiceError, type Workspace } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import type { Member } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireRoomForWorkspace } from '../limits/index.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { slugCandidates } from './organization-slug.ts'
@@ -18,10 +19,13 @@ export function createWorkspace(
     const { organizationId } = caller
     await lockOrganization(tx, organizationId)
     await requireRoomForWorkspace(tx, organizationId, context.limits)
+    const now = context.clock.now()
     for (const slug of slugCandidates(wanted, 'workspace')) {
-      const values = { organizationId, name: wanted.name, slug, now: context.clock.now() }
-      const row = await insertWorkspaceRow(tx, values)
-      if (row) return workspaceView(row)
+      const row = await insertWorkspaceRow(tx, { organizationId, name: wanted.name, slug, now })
+      if (!row) continue
+      const target = { type: 'workspace', id: row.id, name: row.name }
+      await recordAudit(tx, caller, { action: 'workspace.created', now, organizationId, target })
+      return workspaceView(row)
     }
     throw new ServiceError('slug_taken')
   })

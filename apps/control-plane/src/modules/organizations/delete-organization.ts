@@ -12,8 +12,8 @@ export async function deleteOrganization(
   caller: Member,
 ): Promise<{ deleted: true }> {
   await withTransaction(context.db, async (tx) => {
-    await lockOrganization(tx, caller.organizationId)
-    await markOrganizationDeleted(tx, caller.organizationId, context.clock.now())
+    const { id } = await lockOrganization(tx, caller.organizationId)
+    await markOrganizationDeleted(tx, caller, id, context.clock.now())
   })
   context.wakeRemoval()
   return { deleted: true }

@@ -2,6 +2,7 @@ import { ServiceError } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import { isForeignKeyViolation } from '../../database/violations.ts'
 import type { Member } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { lockOrganization } from './organization-store.ts'
 import { deleteWorkspaceRow, hasDocks, listWorkspaceRows } from './workspace-store.ts'
@@ -20,7 +21,8 @@ export async function deleteWorkspace(
     await withTransaction(context.db, async (tx) => {
       await lockOrganization(tx, organizationId)
       const workspaces = await listWorkspaceRows(tx, organizationId)
-      if (!workspaces.some((workspace) => workspace.id === id)) throw new ServiceError('workspace_not_found')
+      const workspace = workspaces.find((each) => each.id === id)
+      if (!workspace) throw new ServiceError('workspace_not_found')
       if (workspaces.length === 1)
         throw new ServiceError('validation_error', {
           message:
@@ -33,6 +35,9 @@ export async function deleteWorkspace(
           message: 'A GitHub Run works in this workspace. Stop the Run, then delete the workspace.',
         })
       await deleteWorkspaceRow(tx, organizationId, id)
+      const target = { type: 'workspace', id, name: workspace.name }
+      const now = context.clock.now()
+      await recordAudit(tx, caller, { action: 'workspace.deleted', now, organizationId, target })
     })
   } catch (error) {
     // A concurrent request created a Dock in the workspace after the check.

@@ -174,14 +174,18 @@ export async function recordSignUp(db: Db, email: string, token: string, now: Da
     .execute()
 }
 
-/** Deletes an invitation. Returns true for exactly one of several concurrent calls. */
-export async function deleteInvitation(db: Db, organizationId: string, id: string): Promise<boolean> {
-  const result = await db
+/** Deletes an invitation and returns it to exactly one of several concurrent calls. */
+export function deleteInvitation(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<InvitationRow | undefined> {
+  return tx
     .deleteFrom('invitations')
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
+    .returning(columns)
     .executeTakeFirst()
-  return result.numDeletedRows > 0n
 }
 
 /**

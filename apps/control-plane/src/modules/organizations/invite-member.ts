@@ -11,6 +11,7 @@ import { newInvitationToken } from './invitation-token.ts'
 import { findColleagueAddress, isMemberAddress } from './member-store.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { lockOrganization, requireSeat } from './organization-store.ts'
+import { recordInvitation } from './record-invitation.ts'
 import { requireOwnerFor } from './require-owner.ts'
 import { invitationExpiry, sendInvitation } from './send-invitation.ts'
 
@@ -62,6 +63,7 @@ export async function inviteMember(
       await insertInvitation(tx, { organizationId, email, role, token, invitedBy, expiresAt, now })
     }
     await sendInvitation(tx, context.appUrl, { organization, email, role, token })
+    await recordInvitation(tx, caller, 'invitation.sent', { organizationId, email, role, now })
   })
   context.wakeMailer()
   return { status: 'accepted' }

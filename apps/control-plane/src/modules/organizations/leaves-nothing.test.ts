@@ -1,6 +1,7 @@
 /**
- * A deleted organization leaves no row in any table that has a column `organization_id`. The test reads the list of
- * tables from the database, so that it also covers tables added later.
+ * A deleted organization leaves no row in any table that has a column `organization_id`, except the audit log: instance
+ * admins must be able to see who deleted it, and what happened before. The test reads the list of tables from the database,
+ * so that it also covers tables added later.
  */
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
@@ -83,6 +84,10 @@ it('leaves no rows of an organization that had Docks, commands, Snapshots, Envir
       { timeout: 30_000 },
     )
     .toBe(0)
-  const left = Object.entries(await rowsOf(id)).filter(([, count]) => count > 0)
-  expect(left).toEqual([])
+  const { audit_entries: kept, ...rows } = await rowsOf(id)
+  expect(Object.entries(rows).filter(([, count]) => count > 0)).toEqual([])
+  expect(kept).toBeGreaterThan(before.audit_entries!)
+  const { body } = await server.call('GET', '/v1/audit?action=organization.deleted')
+  const { entries } = body.data as { entries: { organizationId: string }[] }
+  expect(entries.map((entry) => entry.organizationId)).toEqual([id])
 })

@@ -3,6 +3,7 @@ import type { Membership, NamedMember, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import { columnsOf } from '../../database/columns.ts'
 import type { Db, Row, Tx } from '../../database/database.ts'
+import { recordAudit } from '../audit/index.ts'
 
 export type MembershipRow = Row<'memberships'>
 const columns = columnsOf('memberships')
@@ -104,12 +105,12 @@ export async function hasOtherOwner(tx: Tx, organizationId: string, userId: stri
   return row !== undefined
 }
 
-/** Adds a member and returns their role. A user who is already a member keeps their role. */
+/** Adds a member and returns their role. A user who is already a member keeps their role, and is not new. */
 export async function insertMember(
   tx: Tx,
   member: { organizationId: string; userId: string; role: Role; now: Date },
-): Promise<Role> {
-  await tx
+): Promise<{ role: Role; isNew: boolean }> {
+  const { numInsertedOrUpdatedRows: inserted } = await tx
     .insertInto('memberships')
     .values({
       organization_id: member.organizationId,
@@ -119,9 +120,9 @@ export async function insertMember(
       updated_at: member.now,
     })
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
-    .execute()
+    .executeTakeFirst()
   const row = await findMemberRow(tx, member.organizationId, member.userId)
-  return row?.role ?? member.role
+  return { role: row?.role ?? member.role, isNew: inserted === 1n }
 }
 
 export function updateMemberRole(
@@ -154,10 +155,24 @@ export async function promoteNextOwner(
   userId: string,
   now: Date,
 ): Promise<void> {
-  await sql`update memberships set role = 'owner', updated_at = ${now}
-    where organization_id = ${organizationId} and user_id = (
-      select m.user_id from memberships m join users u on u.id = m.user_id
+  const { rows } = await sql<{ id: string; role: Role }>`
+    with next as (select m.user_id, m.role from memberships m join users u on u.id = m.user_id
       where m.organization_id = ${organizationId} and m.user_id <> ${userId}
       order by u.closed_at is not null, case m.role when 'owner' then 0 when 'admin' then 1 else 2 end,
-        m.created_at, m.user_id limit 1)`.execute(tx)
+        m.created_at, m.user_id limit 1)
+    update memberships m set role = 'owner', updated_at = ${now} from next
+    where m.organization_id = ${organizationId} and m.user_id = next.user_id
+    returning next.user_id as id, next.role`.execute(tx)
+  for (const { id, role } of rows)
+    await recordAudit(
+      tx,
+      { kind: 'platform' },
+      {
+        action: 'member.role_changed',
+        now,
+        organizationId,
+        target: { type: 'person', id },
+        details: { from: role, to: 'owner' },
+      },
+    )
 }

@@ -38,7 +38,9 @@ const docksResource: OrganizationResource = {
 const removalOf = (resources: readonly OrganizationResource[] = [docksResource], withSealer = sealer) =>
   createOrganizationRemoval({ db: world.db, clock: world.clock, logger, sealer: withSealer, resources })
 const markDeleted = () =>
-  withTransaction(world.db, (tx) => markOrganizationDeleted(tx, world.organizationId, world.clock.now()))
+  withTransaction(world.db, (tx) =>
+    markOrganizationDeleted(tx, { kind: 'platform' }, world.organizationId, world.clock.now()),
+  )
 
 /** Runs one round and waits for the operations that it started. */
 const round = async (resources?: readonly OrganizationResource[]): Promise<void> => {

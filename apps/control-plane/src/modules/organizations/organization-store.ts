@@ -7,6 +7,7 @@ import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { columnsOf } from '../../database/columns.ts'
 import type { Db, Row, Tx } from '../../database/database.ts'
+import { type Actor, recordAudit } from '../audit/index.ts'
 import { recordErasure } from '../lineage/index.ts'
 
 export type OrganizationRow = Row<'organizations'>
@@ -59,8 +60,8 @@ export function updateOrganizationRow(
 }
 
 /** Turns zero data retention on or off. If it is on already, it stays on since then. */
-export async function setRetention(db: Db, id: string, enabled: boolean, now: Date): Promise<void> {
-  await db
+export async function setRetention(tx: Tx, id: string, enabled: boolean, now: Date): Promise<void> {
+  await tx
     .updateTable('organizations')
     .set((set) => ({
       retention_enabled: enabled,
@@ -91,12 +92,15 @@ export async function requireSeat(tx: Tx, organization: OrganizationRow, now: Da
  * Its slug becomes available, because the row gets a slug that callers cannot request. The organization's resources are
  * removed in the background afterwards.
  */
-export async function markOrganizationDeleted(tx: Tx, id: string, now: Date): Promise<void> {
-  await tx
+export async function markOrganizationDeleted(tx: Tx, by: Actor, id: string, now: Date): Promise<void> {
+  const { name } = await tx
     .updateTable('organizations')
     .set({ deleted_at: now, slug: `deleted.${id}`, updated_at: now })
     .where('id', '=', id)
-    .execute()
+    .returning('name')
+    .executeTakeFirstOrThrow()
+  const target = { type: 'organization', id, name }
+  await recordAudit(tx, by, { action: 'organization.deleted', now, organizationId: id, target })
   await recordErasure(tx, { kind: 'organization', id }, now)
   await tx.deleteFrom('memberships').where('organization_id', '=', id).execute()
   await tx.deleteFrom('invitations').where('organization_id', '=', id).execute()

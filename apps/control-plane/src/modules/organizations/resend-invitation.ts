@@ -7,6 +7,7 @@ import { newInvitationToken } from './invitation-token.ts'
 import { invitationView } from './invitation-view.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { lockOrganization, requireSeat } from './organization-store.ts'
+import { recordInvitation } from './record-invitation.ts'
 import { requireOwnerFor } from './require-owner.ts'
 import { invitationExpiry, invitationLink, sendInvitation } from './send-invitation.ts'
 
@@ -36,6 +37,8 @@ async function renew(
       expiresAt: invitationExpiry(now),
     })
     if (withMail) await sendInvitation(tx, context.appUrl, { organization, email, role, token })
+    const action = withMail ? 'invitation.sent' : 'invitation.link_made'
+    await recordInvitation(tx, caller, action, { organizationId: organization.id, email, role, now })
     return { row, token }
   })
 }

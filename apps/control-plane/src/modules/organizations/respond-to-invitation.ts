@@ -5,6 +5,7 @@
 import { type InvitationGreeting, type InvitationPreview, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import type { Caller } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import { requireRoomForOwner } from '../limits/index.ts'
 import {
   type AddressedInvitation,
@@ -18,6 +19,7 @@ import { invitationPreview } from './invitation-view.ts'
 import { insertMember } from './member-store.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { lockOrganization, requireSeat } from './organization-store.ts'
+import { recordInvitation } from './record-invitation.ts'
 
 const requireOwnInvitation = async (
   { db, clock }: OrganizationContext,
@@ -84,12 +86,11 @@ export async function acceptInvitation(
     await requireSeat(tx, organization, now)
     if (invitation.role === 'owner')
       await requireRoomForOwner(tx, caller.userId, organizationId, context.organizationsPerPerson)
-    const role = await insertMember(tx, {
-      organizationId,
-      userId: caller.userId,
-      role: invitation.role,
-      now,
-    })
+    const { userId } = caller
+    const { role, isNew } = await insertMember(tx, { organizationId, userId, role: invitation.role, now })
+    const target = { type: 'person', id: userId }
+    const entry = { action: 'member.joined', now, organizationId, target } as const
+    if (isNew) await recordAudit(tx, caller, { ...entry, details: { role } })
     return { organizationId, role }
   })
 }
@@ -101,7 +102,12 @@ export async function declineInvitation(
   reference: InvitationReference,
 ): Promise<{ declined: true }> {
   const { id, organization_id: organizationId } = await requireOwnInvitation(context, caller, reference)
-  if (!(await deleteInvitation(context.db, organizationId, id)))
-    throw new ServiceError('invitation_not_found')
-  return { declined: true }
+  return withTransaction(context.db, async (tx) => {
+    const declined = await deleteInvitation(tx, organizationId, id)
+    if (!declined) throw new ServiceError('invitation_not_found')
+    const { email, role } = declined
+    const now = context.clock.now()
+    await recordInvitation(tx, caller, 'invitation.declined', { organizationId, email, role, now })
+    return { declined: true }
+  })
 }

@@ -1,9 +1,10 @@
 /** GET and PATCH /v1/account/retention: an organization's zero-data-retention policy. */
 import { retentionConfirmation, ServiceError } from '@dock/contract'
-import type { Db } from '../../database/database.ts'
+import { type Db, withTransaction } from '../../database/database.ts'
 import { type Member, retentionEnabled } from '../accounts/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { OrganizationContext } from './organization-context.ts'
-import { setRetention } from './organization-store.ts'
+import { lockOrganization, setRetention } from './organization-store.ts'
 
 export async function readRetention(db: Db, member: Member): Promise<{ enabled: boolean }> {
   return {
@@ -23,6 +24,15 @@ export async function updateRetention(
       message: `To confirm, set confirmation to '${retentionConfirmation}'.`,
     })
   }
-  await setRetention(db, member.organizationId, enabled, clock.now())
+  const { organizationId } = member
+  const now = clock.now()
+  await withTransaction(db, async (tx) => {
+    const { name, retention_enabled: before } = await lockOrganization(tx, organizationId)
+    if (before === enabled) return
+    await setRetention(tx, organizationId, enabled, now)
+    const target = { type: 'organization', id: organizationId, name }
+    const entry = { action: 'organization.retention_changed', now, organizationId, target } as const
+    await recordAudit(tx, member, { ...entry, details: { enabled } })
+  })
   return { enabled }
 }

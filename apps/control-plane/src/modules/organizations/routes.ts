@@ -40,7 +40,7 @@ export function organizationRoutes(context: OrganizationContext): Handlers {
     leaveOrganization: ({ caller }) => removeMember(context, caller, caller.userId),
     removeMember: ({ caller, params }) => removeMember(context, caller, params.userId),
     listInvitations: ({ caller }) => listInvitations(context.db, caller),
-    revokeInvitation: ({ caller, params }) => revokeInvitation(context.db, caller, params.invitationId),
+    revokeInvitation: ({ caller, params }) => revokeInvitation(context, caller, params.invitationId),
     resendInvitation: ({ caller, params }) => resendInvitation(context, caller, params.invitationId),
     linkInvitation: ({ caller, params }) => linkInvitation(context, caller, params.invitationId),
     listOwnInvitations: ({ caller }) => listOwnInvitations(context, caller),

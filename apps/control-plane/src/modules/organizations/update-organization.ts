@@ -2,6 +2,7 @@ import { type OrganizationWithoutRole, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/violations.ts'
 import type { Member } from '../accounts/index.ts'
+import { changesOf, recordAudit } from '../audit/index.ts'
 import type { OrganizationContext } from './organization-context.ts'
 import { countSeatsTaken, lockOrganization, updateOrganizationRow } from './organization-store.ts'
 import { organizationView } from './organization-view.ts'
@@ -33,7 +34,13 @@ export async function updateOrganization(
             message: `seats: must be at least ${taken}, the number of members and pending invitations`,
           })
       }
-      return organizationView(await updateOrganizationRow(tx, organization.id, changes, now))
+      const changed = await updateOrganizationRow(tx, organization.id, changes, now)
+      const details = changesOf(organization, changes)
+      const { id, name } = changed
+      const entry = { action: 'organization.updated', now, organizationId: id } as const
+      if (details)
+        await recordAudit(tx, caller, { ...entry, target: { type: 'organization', id, name }, details })
+      return organizationView(changed)
     })
   } catch (error) {
     throw isUniqueViolation(error, 'organizations_slug') ? new ServiceError('slug_taken') : error

@@ -31,6 +31,20 @@ export function findWorkspaceRow(
     .executeTakeFirst()
 }
 
+export function lockWorkspaceRow(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<WorkspaceRow | undefined> {
+  return tx
+    .selectFrom('workspaces')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
 /** Inserts a workspace. Returns undefined if its slug is taken in the organization. */
 export function insertWorkspaceRow(
   tx: Tx,
@@ -51,20 +65,21 @@ export function insertWorkspaceRow(
     .executeTakeFirst()
 }
 
+/** Changes a workspace that the caller has locked. */
 export function updateWorkspaceRow(
-  db: Db,
+  tx: Tx,
   organizationId: string,
   id: string,
   values: { name?: string | undefined; slug?: string | undefined; now: Date },
-): Promise<WorkspaceRow | undefined> {
+): Promise<WorkspaceRow> {
   const { now, ...changes } = values
-  return db
+  return tx
     .updateTable('workspaces')
     .set({ ...changes, updated_at: now })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .returning(columns)
-    .executeTakeFirst()
+    .executeTakeFirstOrThrow()
 }
 
 /** Returns true if the workspace contains Docks in any state. */

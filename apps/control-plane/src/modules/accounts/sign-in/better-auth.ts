@@ -8,6 +8,7 @@ import type { Mail } from '../../../mail/index.ts'
 import { clientAddressHeader } from './client-address-header.ts'
 import { grantHooks, type KeepGrant } from './provider-grants.ts'
 import { cookiePrefix } from './session-cookie.ts'
+import type { SignInRecords } from './sign-in-records.ts'
 import { signInTables } from './sign-in-tables.ts'
 import { type IsInvited, refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
 import { type SocialLogins, socialProviders } from './social-providers.ts'
@@ -22,7 +23,8 @@ export type LibraryOptions = {
   social: SocialLogins
   isInvited: IsInvited
   /** Called after a user has set a password through a mailed link. */
-  onPasswordReset(userId: string): Promise<void>
+  onPasswordReset(userId: string, address: string | undefined): Promise<void>
+  records: SignInRecords
   sendMail(mail: Mail): Promise<void>
   /** Called after a login was created or updated. */
   keepGrant: KeepGrant
@@ -48,6 +50,7 @@ export function createLibrary(options: LibraryOptions) {
   const secure = options.apiUrl.startsWith('https:')
   // The page shows invitations to the address, which wait for its confirmation.
   const callbackURL = options.appUrl + appPaths.organizations()
+  const { records } = options
   const grants = grantHooks(options.keepGrant)
   return betterAuth({
     appName: 'Dock',
@@ -83,16 +86,24 @@ export function createLibrary(options: LibraryOptions) {
         },
       },
       account: {
-        create: grants,
+        create: {
+          before: grants.before,
+          after: async (login, context) => {
+            await grants.after(login, context)
+            await records.loginAdded(login, context)
+          },
+        },
         update: grants,
       },
+      session: { create: { after: records.sessionCreated }, delete: { after: records.sessionDeleted } },
     },
     emailAndPassword: {
       enabled: true,
       minPasswordLength: limits.passwordLength.min,
       maxPasswordLength: limits.passwordLength.max,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => options.onPasswordReset(user.id),
+      onPasswordReset: ({ user }, request) =>
+        options.onPasswordReset(user.id, request?.headers.get(clientAddressHeader) ?? undefined),
       sendResetPassword: ({ user, token }) =>
         options.sendMail({
           recipient: user.email,

@@ -10,9 +10,9 @@ export type DropKeys = (tx: Tx, userId: string) => Promise<void>
 
 /**
  * Marks the address as verified and revokes the account's keys, sessions and linked logins, because somebody else may
- * have created the account. Does nothing if a mail has verified the address already.
+ * have created the account. Does nothing and returns false if a mail has verified the address already.
  */
-export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promise<void> {
+export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promise<boolean> {
   return withTransaction(db, async (tx) => {
     const claimed = await tx
       .updateTable('users')
@@ -22,7 +22,7 @@ export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promis
         sql<boolean>`(not email_verified or exists (select 1 from vouched_addresses v where v.user_id = users.id))`,
       )
       .executeTakeFirst()
-    if (claimed.numUpdatedRows === 0n) return
+    if (claimed.numUpdatedRows === 0n) return false
     await tx.deleteFrom('vouched_addresses').where('user_id', '=', userId).execute()
     await dropKeys(tx, userId)
     await endSessions(tx, userId)
@@ -31,5 +31,6 @@ export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promis
       .where('user_id', '=', userId)
       .where('provider_id', '!=', 'credential')
       .execute()
+    return true
   })
 }

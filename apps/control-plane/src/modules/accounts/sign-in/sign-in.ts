@@ -1,14 +1,16 @@
 /** Handles /api/auth: applies Dock's rate limits and checks, then forwards the request to better-auth. */
 import { createHash } from 'node:crypto'
 import { ServiceError } from '@dock/contract'
-import type { Logger } from '@dock/foundation'
+import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
+import { recordFailedSignIn } from '../../audit/index.ts'
 import type { createLibrary, LibraryOptions } from './better-auth.ts'
 import { claimAddress, type DropKeys } from './claim-address.ts'
 import { clientAddressHeader } from './client-address-header.ts'
 import { createPasswordAttempts, type PasswordAttempt } from './password-attempts.ts'
 import { findSignInEndpoint, type SignInEndpoint } from './sign-in-endpoints.ts'
+import { createSignInRecords } from './sign-in-records.ts'
 import { refuseSignUp } from './sign-up-policy.ts'
 import { askForSignIn } from './verify-address.ts'
 
@@ -31,8 +33,9 @@ export type SignIn = {
   settled(): Promise<void>
 }
 
-export type SignInOptions = Omit<LibraryOptions, 'onPasswordReset'> & {
+export type SignInOptions = Omit<LibraryOptions, 'onPasswordReset' | 'records'> & {
   db: Db
+  clock: Clock
   rateLimits: RateLimits
   logger: Logger
   /** Records that somebody made an account with the link of an invitation. */
@@ -73,14 +76,19 @@ const checkSearch = (search: string): void => {
 
 /** Creates the handler of /api/auth. */
 export function createSignIn(options: SignInOptions): SignIn {
-  const { db, rateLimits, logger } = options
+  const { db, clock, rateLimits, logger } = options
+  const records = createSignInRecords({ db, clock })
   let made: ReturnType<typeof createLibrary> | undefined
   // A server that people use with API keys and sessions alone never needs the library.
   const load = async () => {
     const module = await import('./better-auth.ts')
     made ??= module.createLibrary({
       ...options,
-      onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
+      records,
+      onPasswordReset: async (userId, address) => {
+        const isClaimed = await claimAddress(db, options.dropKeys, userId)
+        await records.passwordReset(userId, address, isClaimed)
+      },
     })
     return made
   }
@@ -155,20 +163,35 @@ export function createSignIn(options: SignInOptions): SignIn {
     await options.recordSignUp(email, invitationToken)
   }
 
-  const forwardInBackground = (request: SignInRequest): void => {
-    const work = forward(request)
-      .then((response) => {
-        if (!response.ok)
-          logger.warn(
-            { path: request.path, status: response.status },
-            'sign-in library refused to send the mail',
-          )
-      })
-      .catch((error: unknown) =>
-        logger.error({ err: error, path: request.path }, 'could not send the sign-in mail'),
-      )
-      .finally(() => backgroundWork.delete(work))
-    backgroundWork.add(work)
+  const inBackground = (work: Promise<void>): void => {
+    const settled = work.finally(() => backgroundWork.delete(settled))
+    backgroundWork.add(settled)
+  }
+
+  const forwardInBackground = (request: SignInRequest): void =>
+    inBackground(
+      forward(request)
+        .then((response) => {
+          if (!response.ok)
+            logger.warn(
+              { path: request.path, status: response.status },
+              'sign-in library refused to send the mail',
+            )
+        })
+        .catch((error: unknown) =>
+          logger.error({ err: error, path: request.path }, 'could not send the sign-in mail'),
+        ),
+    )
+
+  /** In the background, because the time of the response must not tell that there is such an account. */
+  const recordFailure = ({ body, clientAddress }: SignInRequest): void => {
+    const { email } = asRecord(body)
+    if (typeof email !== 'string') return
+    inBackground(
+      recordFailedSignIn(db, { email, address: clientAddress, now: clock.now() }).catch((error: unknown) =>
+        logger.error({ err: error }, 'could not record a failed sign-in'),
+      ),
+    )
   }
 
   return {
@@ -192,6 +215,7 @@ export function createSignIn(options: SignInOptions): SignIn {
           body: bodyOverrides ? { ...asRecord(request.body), ...bodyOverrides } : request.body,
         })
         if (endpoint.signUpPolicy && response.ok) await recordLink(request.body)
+        if (attempt && response.status === 401) recordFailure(request)
         if (attempt && response.ok) response.headers.append('set-cookie', await attempt.succeeded())
         return response
       }

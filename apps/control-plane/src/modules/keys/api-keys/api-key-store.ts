@@ -72,16 +72,28 @@ export function listApiKeyRows(db: Db, userId: string): Promise<ApiKeyRow[]> {
     .execute()
 }
 
-/** Revokes a user's key. Returns false if the user has no key with this id, true also if it was already revoked. */
-export async function revokeApiKeyRow(db: Db, userId: string, id: string, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('api_keys')
-    .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now)) }))
+/**
+ * Revokes a user's key. Returns its name, and whether it was not revoked before; undefined if the user has no key with this
+ * id.
+ */
+export async function revokeApiKeyRow(
+  tx: Tx,
+  userId: string,
+  id: string,
+  now: Date,
+): Promise<{ name: string; isNew: boolean } | undefined> {
+  const key = await tx
+    .selectFrom('api_keys')
+    .select(['name', 'revoked_at'])
     .where('id', '=', id)
     .where('user_id', '=', userId)
     .where('dock_id', 'is', null)
+    .forUpdate()
     .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  if (!key) return undefined
+  const isNew = key.revoked_at === null
+  if (isNew) await tx.updateTable('api_keys').set({ revoked_at: now }).where('id', '=', id).execute()
+  return { name: key.name, isNew }
 }
 
 /** Revokes all keys that act as a user, including keys issued to Docks. */

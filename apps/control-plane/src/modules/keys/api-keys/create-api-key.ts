@@ -1,6 +1,7 @@
 import { type CreatedApiKey, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { recordAudit } from '../../audit/index.ts'
 import { expiryOfCaller } from '../expiry-of-caller.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
@@ -32,6 +33,13 @@ export async function createApiKey(
     const expiresAt = limit && (!wanted || wanted > limit) ? limit : wanted
     const key = { userId: caller.userId, name: body.name, expiresAt, now }
     const { row, raw } = await insertApiKeyWithinLimit(tx, key)
+    await recordAudit(tx, caller, {
+      action: 'api_key.created',
+      now,
+      organizationId: 'own',
+      target: { type: 'api_key', id: row.id, name: row.name },
+      details: { expiresAt: row.expires_at?.toISOString() ?? null },
+    })
     return { ...apiKeyView(row), apiKey: raw }
   })
 }

@@ -1,6 +1,9 @@
 import type { AssistantConnection } from '@dock/contract'
 import type { ConnectionRow } from './assistant-store.ts'
 
+/** What the audit log names for a connection. */
+export const assistantTarget = { type: 'provider', id: 'chatgpt' }
+
 export const notConnected: AssistantConnection = {
   connected: false,
   status: null,

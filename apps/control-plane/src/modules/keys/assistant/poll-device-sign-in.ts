@@ -2,6 +2,7 @@ import { type DeviceSignInProgress, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { recordAudit } from '../../audit/index.ts'
 import type { KeysContext } from '../keys-context.ts'
 import {
   assistantTokensColumn,
@@ -15,7 +16,7 @@ import {
   slowDown,
   takePollTurn,
 } from './assistant-store.ts'
-import { connectionView } from './assistant-view.ts'
+import { assistantTarget, connectionView } from './assistant-view.ts'
 import type { ProviderTokens } from './device-flow.ts'
 import { readIdToken } from './id-token.ts'
 import { mapProviderErrors, requireDeviceFlow } from './require-device-flow.ts'
@@ -26,6 +27,7 @@ const slowDownSeconds = 5
 /** Stores the tokens. Returns undefined and stores nothing if a newer sign-in has replaced this one. */
 const storeTokens = async (
   context: KeysContext,
+  caller: Caller,
   signIn: DeviceSignInRow,
   tokens: ProviderTokens,
 ): Promise<ConnectionRow | undefined> => {
@@ -50,6 +52,12 @@ const storeTokens = async (
   return withTransaction(db, async (tx) => {
     if (!(await deleteDeviceSignIn(tx, signIn.id))) return undefined
     await putConnection(tx, row)
+    await recordAudit(tx, caller, {
+      action: 'account.connection_added',
+      now,
+      organizationId: 'own',
+      target: assistantTarget,
+    })
     return row
   })
 }
@@ -82,7 +90,7 @@ export async function pollDeviceSignIn(context: KeysContext, caller: Caller): Pr
     case 'ended':
       return end()
     case 'approved': {
-      const connection = await storeTokens(context, signIn, answer.tokens)
+      const connection = await storeTokens(context, caller, signIn, answer.tokens)
       if (!connection) return { state: 'pending' }
       return { state: 'connected', ...connectionView(connection, clock.now()) }
     }

@@ -1,5 +1,6 @@
 import { type DeviceCodeProgress, limits, ServiceError } from '@dock/contract'
 import { type Tx, withTransaction } from '../../../database/database.ts'
+import { recordAudit } from '../../audit/index.ts'
 import { insertApiKeyWithinLimit } from '../api-keys/api-key-store.ts'
 import { apiKeyView } from '../api-keys/api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
@@ -58,6 +59,14 @@ export async function redeemDeviceCode(
     const key = { userId, name: row.machine_name, expiresAt: null, now }
     const { row: created, raw } = await insertApiKeyWithinLimit(tx, key)
     await deleteDeviceCode(tx, row.id)
+    const machine = { kind: 'api_key', userId, credentialId: created.id, address: clientAddress } as const
+    await recordAudit(tx, machine, {
+      action: 'account.signed_in',
+      now,
+      organizationId: 'own',
+      target: { type: 'person', id: userId },
+      details: { method: 'device code', machine: row.machine_name },
+    })
     return { state: 'approved', ...apiKeyView(created), apiKey: raw }
   })
 }

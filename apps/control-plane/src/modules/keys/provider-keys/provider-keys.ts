@@ -1,7 +1,9 @@
 /** Lists, sets, reveals and deletes the keys that an organization's agents use to call model providers. */
 import { type KeyProvider, keyProviders, type ProviderKeyStatus, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
+import { withTransaction } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
+import { type AuditRecord, recordAudit } from '../../audit/index.ts'
 import type { KeysContext } from '../keys-context.ts'
 import {
   deleteProviderKeyRow,
@@ -16,6 +18,13 @@ const statusOf = (provider: KeyProvider, updatedAt: Date | null): ProviderKeySta
   configured: updatedAt !== null,
   updatedAt: updatedAt?.toISOString() ?? null,
 })
+
+const entryOf = (
+  action: Extract<AuditRecord['action'], `provider_key.${string}`>,
+  { organizationId }: Member,
+  provider: KeyProvider,
+  now: Date,
+): AuditRecord => ({ action, now, organizationId, target: { type: 'provider', id: provider } })
 
 /** Returns one entry per provider, including providers without a key. */
 export async function listProviderKeys(
@@ -37,19 +46,18 @@ export async function setProviderKey(
   const [id, now] = [newUuid(), clock.now()]
   const owner = { kind: 'organization', id: organizationId } as const
   const sealed = await sealer.seal(owner, providerKeyPlace(id), body.key)
-  await putProviderKey(db, {
-    id,
-    organization_id: organizationId,
-    provider: body.provider,
-    sealed_key: sealed,
-    updated_at: now,
+  const { provider } = body
+  const row = { id, organization_id: organizationId, provider, sealed_key: sealed, updated_at: now }
+  await withTransaction(db, async (tx) => {
+    await putProviderKey(tx, row)
+    await recordAudit(tx, caller, entryOf('provider_key.set', caller, provider, now))
   })
   return statusOf(body.provider, now)
 }
 
 /** Returns the key in plain text. Throws `provider_keys_not_found` if none is set. */
 export async function revealProviderKey(
-  { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
+  { db, clock, sealer }: Pick<KeysContext, 'db' | 'clock' | 'sealer'>,
   caller: Member,
   provider: KeyProvider,
 ): Promise<{ provider: KeyProvider; key: string }> {
@@ -57,17 +65,22 @@ export async function revealProviderKey(
   const row = await findProviderKeyRow(db, organizationId, provider)
   if (!row) throw new ServiceError('provider_keys_not_found')
   const owner = { kind: 'organization', id: organizationId } as const
-  return { provider, key: await sealer.open(owner, providerKeyPlace(row.id), row.sealed_key) }
+  const key = await sealer.open(owner, providerKeyPlace(row.id), row.sealed_key)
+  await recordAudit(db, caller, entryOf('provider_key.revealed', caller, provider, clock.now()))
+  return { provider, key }
 }
 
 /** Deletes a key. Throws `provider_keys_not_found` if none is set. */
 export async function deleteProviderKey(
-  { db }: Pick<KeysContext, 'db'>,
+  { db, clock }: Pick<KeysContext, 'db' | 'clock'>,
   caller: Member,
   provider: KeyProvider,
 ): Promise<ProviderKeyStatus> {
-  if (!(await deleteProviderKeyRow(db, caller.organizationId, provider)))
-    throw new ServiceError('provider_keys_not_found')
+  await withTransaction(db, async (tx) => {
+    if (!(await deleteProviderKeyRow(tx, caller.organizationId, provider)))
+      throw new ServiceError('provider_keys_not_found')
+    await recordAudit(tx, caller, entryOf('provider_key.deleted', caller, provider, clock.now()))
+  })
   return statusOf(provider, null)
 }
 

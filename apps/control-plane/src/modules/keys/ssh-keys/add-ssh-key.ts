@@ -1,6 +1,7 @@
 import { limits, ServiceError, type SshKey } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { recordAudit } from '../../audit/index.ts'
 import { expiryOfCaller } from '../expiry-of-caller.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
@@ -32,6 +33,13 @@ export async function addSshKey(
       throw new ServiceError('ssh_key_limit_reached')
     const added = await insertSshKey(tx, { userId, name: body.name, key, now, expiresAt })
     if (!added) throw new ServiceError('ssh_key_exists')
+    await recordAudit(tx, caller, {
+      action: 'ssh_key.added',
+      now,
+      organizationId: 'own',
+      target: { type: 'ssh_key', id: added.id, name: added.name },
+      details: { fingerprint: added.fingerprint, expiresAt: expiresAt?.toISOString() ?? null },
+    })
     return sshKeyView(added)
   })
 }

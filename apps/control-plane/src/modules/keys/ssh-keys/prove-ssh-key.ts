@@ -1,5 +1,7 @@
 import { ServiceError, type SshKeyProof } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { recordAudit } from '../../audit/index.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { proofNamespace } from './create-ssh-key-challenge.ts'
 import { findSshKeyRow, markSshKeyProved } from './ssh-key-store.ts'
@@ -16,10 +18,11 @@ const lineEnds = ['', '\n', '\r\n']
  */
 export async function proveSshKey(
   { db, clock, rateLimits }: KeysContext,
-  { userId }: Caller,
+  caller: Caller,
   id: string,
   { signature }: { signature: string },
 ): Promise<SshKeyProof> {
+  const { userId } = caller
   const now = clock.now()
   const row = await findSshKeyRow(db, userId, id, now)
   if (!row) throw new ServiceError('ssh_key_not_found')
@@ -34,9 +37,14 @@ export async function proveSshKey(
     throw new ServiceError('validation_error', {
       message: `signature: is not one of the current challenge by ${row.fingerprint} in the namespace ${proofNamespace}`,
     })
-  const proved = await markSshKeyProved(db, id, challenge, now)
-  if (!proved) throw noChallenge()
-  return sshKeyProofView(proved)
+  return withTransaction(db, async (tx) => {
+    const proved = await markSshKeyProved(tx, id, challenge, now)
+    if (!proved) throw noChallenge()
+    const target = { type: 'ssh_key', id, name: proved.name }
+    const details = { fingerprint: proved.fingerprint }
+    await recordAudit(tx, caller, { action: 'ssh_key.proved', now, organizationId: 'own', target, details })
+    return sshKeyProofView(proved)
+  })
 }
 
 const noChallenge = (): ServiceError =>

@@ -84,14 +84,14 @@ export function markSshKeyProved(
     .executeTakeFirst()
 }
 
-/** Deletes a user's SSH key. Returns false if the user has no key with this id. */
-export async function deleteSshKeyRow(db: Db, userId: string, id: string): Promise<boolean> {
-  const result = await db
+/** Deletes a user's SSH key and returns it. Returns undefined if the user has no key with this id. */
+export function deleteSshKeyRow(tx: Tx, userId: string, id: string): Promise<SshKeyRow | undefined> {
+  return tx
     .deleteFrom('ssh_keys')
     .where('id', '=', id)
     .where('user_id', '=', userId)
+    .returning(columns)
     .executeTakeFirst()
-  return result.numDeletedRows > 0n
 }
 
 export async function deleteAllSshKeyRows(tx: Tx, userId: string): Promise<void> {
