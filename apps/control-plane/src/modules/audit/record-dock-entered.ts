@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import type { Caller } from '../accounts/index.ts'
+import type { Actor } from './record-audit.ts'
+
+type PersonWhoEnters = Required<Pick<Actor, 'kind' | 'userId' | 'credentialId'>> & Pick<Actor, 'address'>
 
 const onceInMs = 600_000
 
@@ -19,7 +21,7 @@ const idFrom = (text: string): string => {
  */
 export async function recordDockEntered(
   db: Db,
-  { userId, kind, credentialId, address }: Pick<Caller, 'userId' | 'kind' | 'credentialId' | 'address'>,
+  { userId, kind, credentialId, address }: PersonWhoEnters,
   dock: { id: string; organizationId: string; name: string },
   { by, now }: { by: 'terminal' | 'ssh'; now: Date },
 ): Promise<void> {
