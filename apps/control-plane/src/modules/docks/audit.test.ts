@@ -90,7 +90,16 @@ describe('an operation on a Dock that a person began', () => {
     const entry = (action: string, { id, name }: { id: string; name: string }, details = {}) => ({
       id: expect.any(String) as string,
       at: expect.any(String) as string,
-      ...{ organizationId, action, outcome: 'succeeded', actor, through: 'api_key', credentialId, address },
+      ...{
+        organizationId,
+        organizationName: 'Audited',
+        action,
+        outcome: 'succeeded',
+        actor,
+        through: 'api_key',
+        credentialId,
+        address,
+      },
       target: { type: 'dock', id, name },
       details,
     })
@@ -224,9 +233,64 @@ describe('an operation on a Dock that no person began', () => {
   })
 })
 
+describe('an operation on a Snapshot or Template', () => {
+  const told = async () => {
+    const { data } = await send('GET', `/v1/organizations/${organizationId}/audit?limit=100`)
+    const all = auditPage.parse(data).entries.reverse()
+    return all.flatMap(({ action, outcome, target, details }) =>
+      /^(snapshot|template)\./.test(action) ? [[action, outcome, target, details]] : [],
+    )
+  }
+
+  it('has one entry, with its Dock', async () => {
+    const dock = await create()
+    const template = (await send('POST', '/v1/templates', { dockId: dock.id, name: 'base' })).data
+    const removed = await send('DELETE', `/v1/templates/base?organizationId=${organizationId}`)
+    expect(removed.outcome).toBe('succeeded')
+    const { rows } = await sql<{ id: string }>`select id from snapshots where dock_id = ${dock.id}`.execute(
+      db(),
+    )
+    const snapshot = rows[0]!.id
+    const path = `/v1/snapshots/${snapshot}`
+    expect((await send('DELETE', path)).outcome).toBe('confirm_required')
+    await send('DELETE', path, undefined, { 'x-confirm-delete': snapshot })
+    expect((await send('DELETE', path, undefined, { 'x-confirm-delete': snapshot })).outcome).not.toBe(
+      'succeeded',
+    )
+    const ofTemplate = { type: 'template', id: template.id, name: 'base' }
+    expect(await told()).toEqual([
+      ['template.created', 'succeeded', ofTemplate, { dock: dock.id }],
+      ['template.deleted', 'succeeded', ofTemplate, {}],
+      ['snapshot.deleted', 'succeeded', { type: 'snapshot', id: snapshot, name: null }, { dock: dock.id }],
+    ])
+  })
+
+  it('has an entry that turns to failed', async () => {
+    const dock = await create()
+    server.host.failures.set('capture', ['failed'])
+    const { outcome } = await send('POST', '/v1/templates', { dockId: dock.id, name: 'never' })
+    expect(outcome).not.toBe('succeeded')
+    expect(await told()).toMatchObject([
+      ['template.created', 'failed', { name: 'never' }, { dock: dock.id, code: expect.any(String) }],
+    ])
+  })
+})
+
 describe('the address of a person', () => {
   it('stands in the audit log alone', async () => {
+    const hook = {
+      organizationId,
+      name: 'hook',
+      url: 'https://hooks.example.com/dock',
+      events: ['dock.ready'],
+    }
+    await send('POST', '/v1/webhooks/endpoints', hook, {
+      cookie: person.cookie,
+      origin: server.config.apiUrl,
+    })
     const dock = await create()
+    await vi.waitFor(() => expect(server.receivers.received.length).toBeGreaterThan(0), { timeout: 30_000 })
+    for (const { body } of server.receivers.received) expect(body).not.toContain(address)
     await send('POST', `/v1/docks/${dock.id}/terminal`)
     await stop(dock.id)
     await resume(dock.id)

@@ -8,6 +8,7 @@ import {
   type TestControlPlane,
   type TestPerson,
 } from '@dock/testkit'
+import { auditEntries, auditTells } from '@dock/testkit/src/audit-entries.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -223,6 +224,16 @@ describe('the App', () => {
       expect((await own('DELETE', '/v1/github/app')).data).toEqual({ removed: true })
       expect((await own('GET', `/v1/github/installations?workspaceId=${ids.workspaceId}`)).data).toEqual([])
       expect((await own('GET', '/v1/github/app')).data).toMatchObject({ configured: false })
+      const { db } = bare.database
+      const appOf = (action: string) => ({
+        action,
+        through: 'session',
+        target: ['provider', 'github', 'dock-test'],
+      })
+      const told = (await auditEntries(db, null)).filter(({ action }) => action.startsWith('github.'))
+      expect(told).toMatchObject([appOf('github.app_created'), appOf('github.app_deleted')])
+      for (const secret of ['clientSecret', 'webhookSecret', 'privateKey'] as const)
+        expect(await auditTells(db, github.world.app[secret].slice(0, 20))).toBe(false)
     } finally {
       await bare.stop()
     }
