@@ -9,7 +9,7 @@ const entry = (action: AuditEntry['action'], more: Partial<AuditEntry> = {}) => 
   ...{ actor: { id, name: 'Ada', email: 'ada@example.test' }, through: 'session' as const },
   ...more,
 })
-const ada = { type: 'person', id, name: 'Ada' }
+const ada = { type: 'person', id: id.replace('1', '2'), name: 'Ada' }
 
 it.each([
   [
@@ -32,10 +32,24 @@ it.each([
   ],
   [
     entry('api_key.created', { details: { expiresAt: null, isBound: true } }),
-    'created the API key web (expires at: none, is bound: yes)',
+    'created the API key web (expires at: none, bound)',
   ],
   [entry('dock.resumed', { target: { type: 'dock', id, name: null } }), 'resumed the Dock 11111111'],
-  [entry('provider_key.set', { details: { provider: 'openrouter' } }), 'set the key of openrouter'],
+  [
+    entry('provider_key.set', { target: { type: 'provider', id: 'openrouter', name: null } }),
+    'set the key of openrouter',
+  ],
+  [
+    entry('dock.updated', {
+      details: { name: 'web', nameBefore: 'api', ttlSeconds: null, ttlSecondsBefore: 60 },
+    }),
+    'changed the Dock web (name: api → web, ttl seconds: 60 → none)',
+  ],
+  [
+    entry('account.password_changed', { target: { ...ada, id }, details: { isNew: false } }),
+    'changed the password',
+  ],
+  [entry('run.started', { details: { target: 'dock' } }), 'started the Run web (target: dock)'],
   [entry('organization.retention_changed', { target: null }), 'changed the retention of data'],
 ])('is a sentence: %#', (given, sentence) => {
   expect(auditSentence(given)).toBe(sentence)

@@ -41,82 +41,82 @@ export const auditMeansWords = {
 } as const satisfies Record<AuditMeans, string>
 
 /**
- * What was done, beginning with the verb. `{name}` is a detail, `{target}` the name of what was changed. A part in
+ * What was done, beginning with the verb. `{name}` is a detail, `{it}` the name of what was changed. A part in
  * brackets is left out if the entry lacks its detail.
  */
 const sentences: Record<AuditAction, string> = {
   'account.signed_in': 'sign in[ by {method}]',
-  'account.sign_in_failed': 'sign in[ as {target}][ by {method}]',
+  'account.sign_in_failed': 'sign in[ as {it}][ by {method}]',
   'account.signed_out': 'sign out',
-  'account.password_changed': 'change the password[ of {target}]',
-  'account.closed': 'close the account[ of {target}]',
-  'account.reopened': 'reopen the account[ of {target}]',
-  'account.erased': 'erase the account[ of {target}]',
-  'account.vouched_for': 'vouch for[ the address of {target}]',
-  'account.connection_added': 'connect an account[ of {target}]',
-  'account.connection_removed': 'disconnect an account[ of {target}]',
-  'api_key.created': 'create the API key[ {target}]',
-  'api_key.revoked': 'revoke the API key[ {target}]',
-  'ssh_key.added': 'add the SSH key[ {target}]',
-  'ssh_key.proved': 'prove the SSH key[ {target}]',
-  'ssh_key.deleted': 'delete the SSH key[ {target}]',
-  'provider_key.set': 'set the key[ of {target}]',
-  'provider_key.revealed': 'reveal the key[ of {target}]',
-  'provider_key.deleted': 'delete the key[ of {target}]',
-  'organization.created': 'create the organization[ {target}]',
-  'organization.updated': 'change the organization[ {target}]',
-  'organization.deleted': 'delete the organization[ {target}]',
+  'account.password_changed': 'change the password[ of {it}]',
+  'account.closed': 'close the account[ of {it}]',
+  'account.reopened': 'reopen the account[ of {it}]',
+  'account.erased': 'erase the account[ of {it}]',
+  'account.vouched_for': 'vouch for[ the address of {it}]',
+  'account.connection_added': 'connect an account[ of {it}]',
+  'account.connection_removed': 'disconnect an account[ of {it}]',
+  'api_key.created': 'create the API key[ {it}]',
+  'api_key.revoked': 'revoke the API key[ {it}]',
+  'ssh_key.added': 'add the SSH key[ {it}]',
+  'ssh_key.proved': 'prove the SSH key[ {it}]',
+  'ssh_key.deleted': 'delete the SSH key[ {it}]',
+  'provider_key.set': 'set the key[ of {it}]',
+  'provider_key.revealed': 'reveal the key[ of {it}]',
+  'provider_key.deleted': 'delete the key[ of {it}]',
+  'organization.created': 'create the organization[ {it}]',
+  'organization.updated': 'change the organization[ {it}]',
+  'organization.deleted': 'delete the organization[ {it}]',
   'organization.retention_changed': 'change the retention of data',
-  'organization.limits_changed': 'change the limits[ of {target}]',
-  'organization.plan_changed': 'change the plan[ of {target}][ from {from}][ to {to}]',
-  'invitation.sent': 'invite[ {target}][ as {role}]',
-  'invitation.link_made': 'make an invitation link[ for {target}][ as {role}]',
-  'invitation.revoked': 'withdraw the invitation[ of {target}]',
+  'organization.limits_changed': 'change the limits[ of {it}]',
+  'organization.plan_changed': 'change the plan[ of {it}][ from {from}][ to {to}]',
+  'invitation.sent': 'invite[ {it}][ as {role}]',
+  'invitation.link_made': 'make an invitation link[ for {it}][ as {role}]',
+  'invitation.revoked': 'withdraw the invitation[ of {it}]',
   'invitation.declined': 'decline the invitation',
   'member.joined': 'join the organization[ as {role}]',
-  'member.role_changed': 'change the role[ of {target}][ from {from}][ to {to}]',
-  'member.removed': 'remove[ {target}] from the organization',
+  'member.role_changed': 'change the role[ of {it}][ from {from}][ to {to}]',
+  'member.removed': 'remove[ {it}] from the organization',
   'member.left': 'leave the organization',
-  'workspace.created': 'create the workspace[ {target}]',
-  'workspace.updated': 'change the workspace[ {target}]',
-  'workspace.deleted': 'delete the workspace[ {target}]',
-  'environment.created': 'create the Environment[ {target}]',
-  'environment.updated': 'change the settings of the Environment[ {target}]',
-  'environment.deleted': 'delete the Environment[ {target}]',
-  'environment.upgraded': 'upgrade the Docks of the Environment[ {target}]',
-  'environment.contents_changed': 'change the contents of the Environment[ {target}]',
-  'environment.secrets_revealed': 'reveal secrets of the Environment[ {target}]',
-  'dock.created': 'create the Dock[ {target}]',
-  'dock.branched': 'branch a Dock as[ {target}]',
-  'dock.stopped': 'stop the Dock[ {target}]',
-  'dock.resumed': 'resume the Dock[ {target}]',
-  'dock.deleted': 'delete the Dock[ {target}]',
-  'dock.updated': 'change the Dock[ {target}]',
-  'dock.entered': 'enter the Dock[ {target}][ by {by}]',
-  'port.exposed': 'expose port[ {port}][ of the Dock {target}]',
-  'port.changed': 'change port[ {port}][ of the Dock {target}]',
-  'port.closed': 'close port[ {port}][ of the Dock {target}]',
-  'snapshot.deleted': 'delete the Snapshot[ {target}]',
-  'template.created': 'create the Template[ {target}]',
-  'template.deleted': 'delete the Template[ {target}]',
-  'webhook.created': 'create the webhook[ {target}]',
-  'webhook.deleted': 'delete the webhook[ {target}]',
-  'webhook.enabled': 'enable the webhook[ {target}]',
-  'webhook.secret_rotated': 'rotate the secret of the webhook[ {target}]',
-  'github.app_created': 'create the GitHub App[ {target}]',
-  'github.app_deleted': 'delete the GitHub App[ {target}]',
-  'github.linked': 'link repositories of GitHub[: {target}]',
-  'github.changed': 'change linked repositories of GitHub[: {target}]',
-  'github.unlinked': 'unlink repositories of GitHub[: {target}]',
-  'run.started': 'start the Run[ {target}]',
-  'run.stopped': 'stop the Run[ {target}]',
-  'run.promoted': 'promote the Run[ {target}]',
-  'host.enrolled': 'enrol the host[ {target}]',
-  'host.credential_reset': 'reset the credential of the host[ {target}]',
-  'host.declared_lost': 'declare lost the host[ {target}]',
-  'host.tested': 'test the host[ {target}]',
-  'quarantine.adopted': 'adopt data from quarantine[: {target}]',
-  'quarantine.deleted': 'delete data in quarantine[: {target}]',
+  'workspace.created': 'create the workspace[ {it}]',
+  'workspace.updated': 'change the workspace[ {it}]',
+  'workspace.deleted': 'delete the workspace[ {it}]',
+  'environment.created': 'create the Environment[ {it}]',
+  'environment.updated': 'change the settings of the Environment[ {it}]',
+  'environment.deleted': 'delete the Environment[ {it}]',
+  'environment.upgraded': 'upgrade the Docks of the Environment[ {it}]',
+  'environment.contents_changed': 'change the contents of the Environment[ {it}]',
+  'environment.secrets_revealed': 'reveal secrets of the Environment[ {it}]',
+  'dock.created': 'create the Dock[ {it}]',
+  'dock.branched': 'branch a Dock as[ {it}]',
+  'dock.stopped': 'stop the Dock[ {it}]',
+  'dock.resumed': 'resume the Dock[ {it}]',
+  'dock.deleted': 'delete the Dock[ {it}]',
+  'dock.updated': 'change the Dock[ {it}]',
+  'dock.entered': 'enter the Dock[ {it}][ by {by}]',
+  'port.exposed': 'expose port[ {port}][ of the Dock {it}]',
+  'port.changed': 'change port[ {port}][ of the Dock {it}]',
+  'port.closed': 'close port[ {port}][ of the Dock {it}]',
+  'snapshot.deleted': 'delete the Snapshot[ {it}]',
+  'template.created': 'create the Template[ {it}]',
+  'template.deleted': 'delete the Template[ {it}]',
+  'webhook.created': 'create the webhook[ {it}]',
+  'webhook.deleted': 'delete the webhook[ {it}]',
+  'webhook.enabled': 'enable the webhook[ {it}]',
+  'webhook.secret_rotated': 'rotate the secret of the webhook[ {it}]',
+  'github.app_created': 'create the GitHub App[ {it}]',
+  'github.app_deleted': 'delete the GitHub App[ {it}]',
+  'github.linked': 'link repositories of GitHub[: {it}]',
+  'github.changed': 'change linked repositories of GitHub[: {it}]',
+  'github.unlinked': 'unlink repositories of GitHub[: {it}]',
+  'run.started': 'start the Run[ {it}]',
+  'run.stopped': 'stop the Run[ {it}]',
+  'run.promoted': 'promote the Run[ {it}]',
+  'host.enrolled': 'enrol the host[ {it}]',
+  'host.credential_reset': 'reset the credential of the host[ {it}]',
+  'host.declared_lost': 'declare lost the host[ {it}]',
+  'host.tested': 'test the host[ {it}]',
+  'quarantine.adopted': 'adopt data from quarantine[: {it}]',
+  'quarantine.deleted': 'delete data in quarantine[: {it}]',
 }
 
 const irregular: Readonly<Record<string, string>> = {
@@ -151,6 +151,11 @@ export function auditActor({
   return through === 'operator' ? 'The operator' : 'Dock'
 }
 
+/** True if the person who acted is what was changed: the sentence names them already. */
+export function isOwn({ actor, target }: Pick<AuditEntry, 'actor' | 'target'>): boolean {
+  return actor !== null && target?.type === 'person' && target.id === actor.id
+}
+
 type Value = AuditEntry['details'][string]
 
 const textOf = (value: Value): string => {
@@ -162,15 +167,21 @@ const textOf = (value: Value): string => {
 const labelOf = (name: string): string =>
   name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+/** True for the old value of a field that another detail has the new value of. */
+const isBefore = (name: string, details: AuditEntry['details']): boolean =>
+  name.endsWith('Before') && name.slice(0, -'Before'.length) in details
+
 /**
  * Returns what was done, as the rest of a sentence that begins with who did it: `changed the role of Ada from member to
  * admin`. Details that the sentence does not have follow in brackets.
  */
-export function auditSentence(entry: Pick<AuditEntry, 'action' | 'outcome' | 'target' | 'details'>): string {
+export function auditSentence(
+  entry: Pick<AuditEntry, 'action' | 'outcome' | 'actor' | 'target' | 'details'>,
+): string {
   // A newer service may record actions that are not known here.
-  const pattern = sentences[entry.action] ?? `do ${entry.action}[ {target}]`
-  const values: Record<string, Value> = { ...entry.details, target: auditTarget(entry) }
-  const used = new Set(['target'])
+  const pattern = sentences[entry.action] ?? `do ${entry.action}[ {it}]`
+  const values: Record<string, Value> = { ...entry.details, it: isOwn(entry) ? null : auditTarget(entry) }
+  const used = new Set<string>()
   const sentence = pattern.replace(/\[([^\]]*?)\{(\w+)\}([^\]]*)\]/g, (_, before, name, after) => {
     const value = values[name]
     used.add(name)
@@ -179,7 +190,13 @@ export function auditSentence(entry: Pick<AuditEntry, 'action' | 'outcome' | 'ta
   const [verb = '', ...others] = sentence.split(' ')
   const hasFailed = entry.outcome === 'failed' || entry.action === 'account.sign_in_failed'
   const done = [hasFailed ? `failed to ${verb}` : pastOf(verb), ...others].join(' ')
-  const rest = Object.entries(entry.details).filter(([name]) => !used.has(name))
-  if (rest.length === 0) return done
-  return `${done} (${rest.map(([name, value]) => `${labelOf(name)}: ${textOf(value)}`).join(', ')})`
+  const rest = Object.entries(entry.details).flatMap(([name, value]) => {
+    const before = entry.details[`${name}Before`]
+    if (used.has(name) || isBefore(name, entry.details)) return []
+    // What is so needs no yes, and what is not so no word.
+    if (/^is[A-Z]/.test(name) && typeof value === 'boolean')
+      return value ? [labelOf(name).replace(/^is /, '')] : []
+    return [`${labelOf(name)}: ${before === undefined ? '' : `${textOf(before)} → `}${textOf(value)}`]
+  })
+  return rest.length === 0 ? done : `${done} (${rest.join(', ')})`
 }

@@ -1,5 +1,6 @@
-/** Webhooks, the inbox, and the operator's side: hosts and plans. Also the gallery, and addresses that moved. */
+/** Webhooks, the inbox, and the operator's side: hosts, plans and the audit log. Also the gallery, and addresses that moved. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { auditSearch } from './audit-search.ts'
 import { rootRoute } from './root-route.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
@@ -65,4 +66,11 @@ const plans = createRoute({
   component: lazyRouteComponent(() => import('../pages/plans/plans-page.tsx'), 'PlansPage'),
 })
 
-export const operatorRoutes = [docks, webhooks, webhook, inbox, hosts, host, plans] as const
+const audit = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('../pages/audit/instance-audit-page.tsx'), 'InstanceAuditPage'),
+})
+
+export const operatorRoutes = [docks, webhooks, webhook, inbox, hosts, host, plans, audit] as const

@@ -1,5 +1,6 @@
 /** Organizations: people, workspaces, usage and settings. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { auditSearch } from './audit-search.ts'
 import { searchText } from './search-text.ts'
 import { shellRoute } from './shell-route.ts'
 
@@ -49,6 +50,12 @@ const retention = createRoute({
   path: '/retention',
   component: lazyRouteComponent(() => import('../pages/organization/retention-page.tsx'), 'RetentionPage'),
 })
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('../pages/organization/audit-page.tsx'), 'AuditPage'),
+})
 const settings = createRoute({
   getParentRoute: () => organization,
   path: '/settings',
@@ -60,5 +67,5 @@ const settings = createRoute({
 
 export const organizationRoutes = [
   organizations,
-  organization.addChildren([start, members, workspaces, usage, retention, settings]),
+  organization.addChildren([start, members, workspaces, usage, retention, audit, settings]),
 ] as const

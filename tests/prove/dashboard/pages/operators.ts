@@ -30,6 +30,7 @@ export function operators({ webhookId, goneWebhookId, hostId }: Lively): ShownPa
     { name: 'host', as: 'admin', path: `/hosts/${hostId}`, shows: 'Warm pool' },
     { name: 'host-missing', as: 'admin', path: `/hosts/${nowhere}`, shows: 'request' },
     { name: 'hosts-member', as: 'member', path: '/hosts', shows: 'request' },
+    { name: 'audit-instance', as: 'admin', path: '/audit', shows: 'created the Dock' },
     { name: 'plans', as: 'admin', path: '/plans', shows: 'Northwind Traders' },
   ]
 }

@@ -30,6 +30,9 @@ export function organizations({ organizationId }: Lively): ShownPage[] {
       ...{ name: 'retention', as: 'admin', path: at('retention'), shows: 'While it is off' },
       dialogs: [dialog('retention-on', 'Turn zero data retention on', 'This cannot be undone')],
     },
+    { name: 'audit', as: 'admin', path: at('audit'), shows: 'created the Dock' },
+    { name: 'audit-none', as: 'admin', path: at('audit?to=2020-01-01'), shows: 'No entry matches' },
+    { name: 'audit-member', as: 'member', path: at('audit'), shows: 'request' },
     { name: 'retention-member', as: 'member', path: at('retention'), shows: 'Only an owner' },
     {
       ...{ name: 'organization-settings', as: 'admin', path: at('settings'), shows: 'Slug' },

@@ -7,7 +7,7 @@ import { Page } from '../../components/page.tsx'
 import { Pending } from '../../components/pending.tsx'
 import { TabLinks, tabClass } from '../../components/tabs.tsx'
 import { chooseOrganization } from '../../lib/current-organization.ts'
-import { roleNames } from '../../lib/roles.ts'
+import { reaches, roleNames } from '../../lib/roles.ts'
 
 const route = getRouteApi('/shell/organization/$orgId')
 
@@ -16,6 +16,7 @@ const tabs = [
   { to: '/organization/$orgId/workspaces', name: 'Workspaces' },
   { to: '/organization/$orgId/usage', name: 'Usage and limits' },
   { to: '/organization/$orgId/retention', name: 'Retention' },
+  { to: '/organization/$orgId/audit', name: 'Audit log', role: 'owner' },
   { to: '/organization/$orgId/settings', name: 'Settings' },
 ] as const
 
@@ -36,11 +37,13 @@ export function OrganizationLayout() {
       {organization ? (
         <>
           <TabLinks label="Parts of the organization">
-            {tabs.map(({ to, name }) => (
-              <Link key={to} to={to} params={{ orgId }} className={tabClass}>
-                {name}
-              </Link>
-            ))}
+            {tabs
+              .filter((tab) => !('role' in tab) || reaches(organization.role, tab.role))
+              .map(({ to, name }) => (
+                <Link key={to} to={to} params={{ orgId }} className={tabClass}>
+                  {name}
+                </Link>
+              ))}
           </TabLinks>
           <Outlet />
         </>

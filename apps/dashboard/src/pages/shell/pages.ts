@@ -10,6 +10,7 @@ import {
   KeyRound,
   Layers,
   type LucideIcon,
+  ScrollText,
   Server,
   SlidersHorizontal,
   UserRound,
@@ -54,6 +55,7 @@ export function mainPages(orgId: string | undefined): readonly ShellPage[] {
 export const adminPages: readonly ShellPage[] = [
   { label: 'Hosts', path: '/hosts', icon: Server },
   { label: 'Plans', path: '/plans', icon: Gauge },
+  { label: 'Audit log', path: '/audit', icon: ScrollText },
 ]
 
 export const inboxPage: ShellPage = { label: 'Inbox', path: '/inbox', icon: Bell }
