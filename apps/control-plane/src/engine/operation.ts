@@ -7,7 +7,7 @@ export type Cause = {
   why: string
   /** The id of the API key with which the person in `by` acted. */
   apiKeyId?: string
-  /** For the audit log alone: the kind and id of the credential, and the address of the request. */
+  /** For the audit log alone, so never saved: the kind and id of the credential, and the address of the request. */
   credential?: string
   credentialId?: string
   address?: string

@@ -1,4 +1,6 @@
 /** What the audit log tells of linked repositories, their settings, and Runs that a person starts or stops. */
+
+import { newUuid } from '@dock/foundation'
 import {
   type Github,
   linkAtGithub,
@@ -75,6 +77,34 @@ it('tells who linked, changed and unlinked repositories, and no command', async 
   expect(await auditTells(server.database.db, canary)).toBe(false)
 })
 
+it('tells another organization that it lost the link of a transferred repository', async () => {
+  const { db } = server.database
+  const repository = github.world.addRepository('acme/transferred', { ada: 'admin' })
+  github.world.install(repository)
+  const made = await server.call('POST', '/v1/organizations', { name: 'Former', seats: 5 })
+  const former = (made.body.data as { id: string }).id
+  const { rows } = await sql<{
+    id: string
+  }>`select id from workspaces where organization_id = ${former}`.execute(db)
+  const [workspaceId, installation] = [rows[0]!.id, newUuid()]
+  await sql`insert into github_installations (id, provider_installation_id, organization_id, workspace_id, created_by,
+      agent, created_at, updated_at)
+    values (${installation}, 987654, ${former}, ${workspaceId}, ${by}, 'codex', now(), now())`.execute(db)
+  await sql`insert into github_repositories (repository_id, installation_id, full_name, default_branch, linked_at)
+    values (${repository.id}, ${installation}, 'former/transferred', 'main', now())`.execute(db)
+  await linkAtGithub(server, github, 'ada', repository)
+  const told = (await auditEntries(db, former)).filter(({ action }) => action.startsWith('github.'))
+  expect(told).toEqual([
+    {
+      ...{ action: 'github.unlinked', outcome: 'succeeded', through: 'platform', by: null },
+      ...{
+        target: ['workspace', workspaceId, null],
+        details: { repositories: 'former/transferred', count: 1 },
+      },
+    },
+  ])
+})
+
 it('tells who started, stopped and promoted a Run, once for each key', async () => {
   const { workspaceId } = server.admin
   const installation = await link('acme/runs')
@@ -105,7 +135,7 @@ it('tells who started, stopped and promoted a Run, once for each key', async () 
     ...{ action, outcome: 'succeeded', through: 'api_key', by, target: ['run', id, 'acme/runs#1'], details },
   })
   expect(await told()).toEqual([
-    entry('run.started', { agent: expect.any(String), target: 'fast' }),
+    entry('run.started', { agent: expect.any(String), executionTarget: 'fast' }),
     entry('run.promoted', { dock: null }),
     entry('run.stopped'),
   ])

@@ -60,7 +60,7 @@ export async function startRun(
         action: 'run.started',
         now,
         ...targetOf({ id, repo: repository.fullName, issueNumber, organizationId }),
-        details: { agent: plan.agent, target: plan.executionTarget },
+        details: { agent: plan.agent, executionTarget: plan.executionTarget },
       })
     return id
   })

@@ -5,9 +5,10 @@ import * as z from 'zod'
 import { withTransaction } from '../../../database/database.ts'
 import { instanceOwner } from '../../../sealing/index.ts'
 import type { Caller } from '../../accounts/index.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { auditNames, recordAudit } from '../../audit/index.ts'
 import { GithubRefused } from '../api/github-errors.ts'
 import { type GithubContext, orGithubUnavailable } from '../github-context.ts'
+import { listLinks } from '../installations/installation-store.ts'
 import { unlinkAll } from '../installations/unlink.ts'
 import { insertState, redeemState } from '../linking/state-store.ts'
 import { appManifest } from './app-manifest.ts'
@@ -128,12 +129,25 @@ export async function deleteGithubApp(context: GithubContext, caller: Caller): P
       message: 'The settings of the instance name the GitHub App. Remove GITHUB_APP_ID instead.',
     })
   await withTransaction(context.db, async (tx) => {
+    const links = await listLinks(tx, null)
     await unlinkAll(tx, context.runs)
+    const now = context.clock.now()
+    for (const [workspaceId, ofWorkspace] of Map.groupBy(links, (link) => link.workspaceId))
+      await recordAudit(tx, caller, {
+        action: 'github.unlinked',
+        now,
+        organizationId: ofWorkspace[0]!.organizationId,
+        target: { type: 'workspace', id: workspaceId },
+        details: {
+          repositories: auditNames(ofWorkspace.map(({ fullName }) => fullName)),
+          count: ofWorkspace.length,
+        },
+      })
     const deleted = await tx.deleteFrom('github_apps').returning('slug').executeTakeFirst()
     if (deleted)
       await recordAudit(tx, caller, {
         action: 'github.app_deleted',
-        now: context.clock.now(),
+        now,
         organizationId: null,
         target: targetOf(deleted.slug),
       })

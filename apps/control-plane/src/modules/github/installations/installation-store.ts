@@ -85,14 +85,15 @@ export async function insertRepository(
   return rows.length > 0
 }
 
-/** Returns the links that these repositories have, in any workspace. */
+/** Returns the links that these repositories (null: all) have, in any workspace. */
 export async function listLinks(
   db: Db,
-  repositories: readonly { repositoryId: number }[],
+  repositories: readonly { repositoryId: number }[] | null,
 ): Promise<Pick<LinkedRepository, 'repositoryId' | 'fullName' | 'organizationId' | 'workspaceId'>[]> {
-  const ids = repositories.map(({ repositoryId }) => repositoryId)
-  const { rows } =
-    await sql<LinkedRepository>`${linked} where r.repository_id = any(${ids}::bigint[])`.execute(db)
+  const ids = repositories?.map(({ repositoryId }) => repositoryId)
+  const { rows } = await sql<LinkedRepository>`${linked} ${
+    ids ? sql`where r.repository_id = any(${ids}::bigint[])` : sql``
+  } order by r.full_name`.execute(db)
   return rows
 }
 

@@ -231,6 +231,12 @@ describe('the App', () => {
         target: ['provider', 'github', 'dock-test'],
       })
       const told = (await auditEntries(db, null)).filter(({ action }) => action.startsWith('github.'))
+      expect(await auditEntries(db, bare.admin.organizationId)).toContainEqual(
+        expect.objectContaining({
+          ...{ action: 'github.unlinked', target: ['workspace', ids.workspaceId, null] },
+          details: { repositories: 'acme/by-manifest', count: 1 },
+        }),
+      )
       expect(told).toMatchObject([appOf('github.app_created'), appOf('github.app_deleted')])
       for (const secret of ['clientSecret', 'webhookSecret', 'privateKey'] as const)
         expect(await auditTells(db, github.world.app[secret].slice(0, 20))).toBe(false)
