@@ -18,6 +18,7 @@ export { type Github, startGithub } from './github/start-github.ts'
 export { type HostileHost, joinHostileHost } from './hostile-host.ts'
 export { type LiveEvent, type LiveStream, openLiveStream } from './live-stream.ts'
 export { openChromium } from './open-chromium.ts'
+export { type Recorded, recordedDuring } from './recorded-during.ts'
 export { type SwiftServer, startSwift } from './swift-server.ts'
 export {
   type Answer,
