@@ -25,8 +25,8 @@ export function AuditLog(props: {
   const pages = listed.data?.pages ?? []
   const entries = pages.flatMap((page) => page.entries)
   const existing = useExistingTargets(organizationId, pages)
-  // The service's refusal says who may read the log. Filters would help nobody.
-  if (listed.error && !listed.data) return <ErrorAlert error={listed.error} />
+  // Until the first page is there, nobody knows whether the person may read the log, so there is nothing to filter or export.
+  if (!listed.data) return listed.error ? <ErrorAlert error={listed.error} /> : <Skeleton lines={6} />
   const people = new Map(members.map(({ id, name }) => [id, name]))
   for (const entry of entries)
     if (entry.actor && !people.has(entry.actor.id)) people.set(entry.actor.id, visibleName(auditActor(entry)))
@@ -46,8 +46,7 @@ export function AuditLog(props: {
         </ButtonLink>
       </div>
       {listed.error && <ErrorAlert error={listed.error} />}
-      {!listed.data && <Skeleton lines={6} />}
-      {listed.data && entries.length === 0 && (
+      {entries.length === 0 && (
         <Empty
           title={hasFilter ? 'No entry matches' : 'No entries yet'}
           icon={<ScrollText size={18} />}

@@ -16,44 +16,48 @@ export function AuditTable(props: {
   const { entries, organizationId, existing } = props
   const isOfInstance = organizationId === null
   return (
-    <Table
-      label="Entries"
-      columns={['Time', 'Who', 'What', 'Target', ...(isOfInstance ? ['Organization'] : []), 'Through']}
-    >
-      {entries.map((entry) => (
-        <Row key={entry.id}>
-          <Cell className="whitespace-nowrap text-muted">
-            <RelativeTime at={entry.at} />
-          </Cell>
-          <Cell className="min-w-36 max-w-56">
-            <Who entry={entry} />
-          </Cell>
-          <Cell className="min-w-56">
-            <bdi>{visibleName(auditSentence(entry))}</bdi>
-            {entry.outcome === 'failed' && (
-              <span className="ml-2">
-                <Badge tone="bad">failed</Badge>
-              </span>
-            )}
-          </Cell>
-          <Cell className="min-w-32 max-w-64">
-            <TargetLink entry={entry} organizationId={organizationId} existing={existing} />
-          </Cell>
-          {isOfInstance && (
-            <Cell className="min-w-32 max-w-56">
-              <Organization entry={entry} />
+    // On a narrow page, who acted stands before what they did, so that both are in view.
+    <div className="grid grid-cols-[minmax(0,1fr)] max-sm:[&_:is(th,td):nth-child(2)]:hidden">
+      <Table
+        label="Entries"
+        columns={['Time', 'Who', 'What', 'Target', ...(isOfInstance ? ['Organization'] : []), 'Through']}
+      >
+        {entries.map((entry) => (
+          <Row key={entry.id}>
+            <Cell className="whitespace-nowrap text-muted">
+              <RelativeTime at={entry.at} />
             </Cell>
-          )}
-          <Cell className="whitespace-nowrap">
-            {/* A newer service may have means that are not known here. */}
-            {auditMeansWords[entry.through] ?? entry.through}
-            {entry.address !== null && (
-              <span className="block font-mono text-xs text-muted">{visibleName(entry.address)}</span>
+            <Cell className="min-w-36 max-w-56">
+              <Who entry={entry} />
+            </Cell>
+            <Cell className="min-w-56">
+              <bdi className="font-medium sm:hidden">{visibleName(auditActor(entry))} </bdi>
+              <bdi>{visibleName(auditSentence(entry))}</bdi>
+              {entry.outcome === 'failed' && (
+                <span className="ml-2">
+                  <Badge tone="bad">failed</Badge>
+                </span>
+              )}
+            </Cell>
+            <Cell className="min-w-32 max-w-64">
+              <TargetLink entry={entry} organizationId={organizationId} existing={existing} />
+            </Cell>
+            {isOfInstance && (
+              <Cell className="min-w-32 max-w-56">
+                <Organization entry={entry} />
+              </Cell>
             )}
-          </Cell>
-        </Row>
-      ))}
-    </Table>
+            <Cell className="whitespace-nowrap">
+              {/* A newer service may have means that are not known here. */}
+              {auditMeansWords[entry.through] ?? entry.through}
+              {entry.address !== null && (
+                <span className="block font-mono text-xs text-muted">{visibleName(entry.address)}</span>
+              )}
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </div>
   )
 }
 
