@@ -155,6 +155,9 @@ it('is filtered by action, kind, person, target and time', async () => {
   expect(await actions('?targetId=k2')).toEqual(['api_key.revoked'])
   expect(await actions(`?since=${from}&until=${until}&actorId=${member.userId}`)).toEqual(['ssh_key.added'])
   expect(await actions(`?since=${until}`)).toEqual(['workspace.created'])
+  // Times that PostgreSQL does not read as text.
+  expect(await actions('?since=0000-01-01T00:00:00Z')).toHaveLength(5)
+  expect(await actions('?until=0000-01-01T00:00:00Z')).toEqual([])
   for (const query of ['?action=a.b.c', '?action=%25', '?actorId=me', '?since=yesterday'])
     expect([query, (await server.call('GET', path(query), undefined, owner.apiKey)).body.code]).toEqual([
       query,

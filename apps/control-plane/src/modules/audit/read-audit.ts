@@ -64,8 +64,8 @@ const conditions = (scope: AuditScope, filter: AuditFilter, after: PagePlace | n
         ]),
     ...(actorId === undefined ? [] : [sql`e.actor_id = ${actorId}`]),
     ...(targetId === undefined ? [] : [sql`e.target_id = ${targetId}`]),
-    ...(since === undefined ? [] : [sql`e.at >= ${since}::timestamptz`]),
-    ...(until === undefined ? [] : [sql`e.at < ${until}::timestamptz`]),
+    ...(since === undefined ? [] : [sql`e.at >= ${new Date(since)}::timestamptz`]),
+    ...(until === undefined ? [] : [sql`e.at < ${new Date(until)}::timestamptz`]),
   ]
   return sql.join(all, sql` and `)
 }
