@@ -19,8 +19,8 @@ export async function pruneAudit({ db, clock }: { db: Db; clock: Clock }): Promi
 }
 
 /**
- * Replaces a person in the audit log by a pseudonym, which nothing leads back to them. What only they could name loses its name:
- * their keys, and all that was in the organizations that end with them.
+ * Replaces a person in the audit log by a pseudonym, which nothing leads back to them. What only they could name loses its
+ * name: their keys, and all that was in `ownOrganizations`, which end with them.
  */
 export async function forgetPerson(
   tx: Tx,

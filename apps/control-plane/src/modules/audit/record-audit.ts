@@ -10,8 +10,8 @@ export type AuditRecord = {
   action: AuditAction
   now: Date
   /**
-   * `own`: it concerns the account or a key of a person, and so each of their organizations. It is the person who acts, or the
-   * target if none does. Null: the instance alone.
+   * `own`: it concerns the account or a key of a person, and so each of their organizations. It is the person who acts, or
+   * the target if none does. Null: the instance alone.
    */
   organizationId: string | 'own' | null
   /** What was changed. A person's name is never written: it is looked up. */

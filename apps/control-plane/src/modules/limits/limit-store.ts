@@ -45,7 +45,10 @@ export async function readLimits(db: Db, organizationId: string, defaults: Limit
   return Object.fromEntries(names.map((name) => [name, own[name] ?? defaults[name]])) as Limits
 }
 
-/** Creates the organization's row, locks it until the transaction ends, and returns the organization's name; null if it is gone. */
+/**
+ * Creates the organization's row and locks it until the transaction ends. Returns the organization's name, or null if it
+ * does not exist.
+ */
 export async function lockOwnLimits(tx: Tx, organizationId: string): Promise<string | null> {
   const made = await sql<{ name: string }>`
     with organization as (select id, name from organizations where id = ${organizationId} and deleted_at is null),
