@@ -15,7 +15,7 @@ declare
     when 'save-template' then 'template.created' when 'delete-template' then 'template.deleted'
     when 'upgrade-environment' then 'environment.upgraded' end;
 begin
-  if verb is not null and not new.driven then
+  if verb is not null then
     insert into audit_entries (id, at, organization_id, action, actor_id, through, credential_id, address, target_type,
         target_id, target_name, details)
       select audit_entry_id(new.id), new.created_at, new.organization_id, verb, substr(new.cause ->> 'by', 6)::uuid,

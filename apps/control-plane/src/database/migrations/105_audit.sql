@@ -22,7 +22,7 @@ create index audit_entries_of_instance on audit_entries (at desc, id desc) where
 create index audit_entries_of_actor on audit_entries (actor_id);
 create index audit_entries_of_person on audit_entries (target_id) where target_type = 'person';
 
--- include functions/audit.sql 25116ebbdb0a
+-- include functions/audit.sql 1dc0f82f4807
 
 create trigger operations_audited before insert on operations for each row
   when (new.cause ? 'credential') execute function audit_operation();
