@@ -1,3 +1,4 @@
+import { auditEntries } from '@dock/testkit/src/audit-entries.ts'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
@@ -161,5 +162,22 @@ describe('a stop that is blocked by a silent host', () => {
     await reportAndSweep()
     expect(await outcomeOf(stateOf(id))).toBe('dock_not_found')
     expect(world.host.captures.size).toBe(0)
+  })
+})
+
+it('marks the stop that a delete replaced as failed in the audit log', async () => {
+  const { id } = await world.create()
+  world.host.online = false
+  await stop(id, false)
+  expect(await operationsOf(id)).toEqual([{ kind: 'stop', status: 'blocked' }])
+  await remove(id)
+  const told = await auditEntries(world.db, world.organizationId)
+  // The clock stands still, so that they have no order.
+  expect(
+    Object.fromEntries(told.map(({ action, outcome, details }) => [action, [outcome, details]])),
+  ).toEqual({
+    'dock.created': ['succeeded', {}],
+    'dock.stopped': ['failed', { code: 'conflict' }],
+    'dock.deleted': ['succeeded', {}],
   })
 })
