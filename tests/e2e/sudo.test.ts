@@ -57,7 +57,9 @@ it('passes on a signal through sudo that another one follows at once', async () 
 it.skipIf(process.env.DOCK_RUNTIME === 'microvm')(
   'passes on to what sudo runs that it is to stop',
   async () => {
-    const steps = [untilRuns(5003), 'kill -TSTP $!', untilState('T', 5003)]
+    // It stops what it runs before itself, and a CONT between the two would be lost.
+    const untilStopped = 'until [[ $(ps -o stat= -p $!) = T* ]]; do sleep 0.1; done'
+    const steps = [untilRuns(5003), 'kill -TSTP $!', untilState('T', 5003), untilStopped]
     const all = [...steps, 'kill -CONT $!', untilState('S', 5003), 'kill $!', 'wait $!', 'echo $?']
     expect(await inDock(`sudo sleep 5003 & ${all.join('; ')}`)).toBe('T\nS\n143\n')
   },
