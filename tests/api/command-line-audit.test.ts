@@ -23,7 +23,11 @@ beforeAll(async () => {
   cli = await createCli({ baseUrl, apiKey: tenant.owner.apiKey })
   const { db } = server.database
   await sql`update users set name = ${hostile} where id = ${tenant.member.userId}`.execute(db)
-  const place = { organization_id: tenant.organizationId, through: 'session' as const, actor_id: tenant.admin.userId }
+  const place = {
+    organization_id: tenant.organizationId,
+    through: 'session' as const,
+    actor_id: tenant.admin.userId,
+  }
   const target = { target_type: 'person', target_id: tenant.member.userId }
   await db
     .insertInto('audit_entries')

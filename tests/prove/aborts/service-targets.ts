@@ -42,7 +42,12 @@ const mcp = (world: World, random: Random): RawRequest => {
 
 const lists = (world: World, random: Random): RawRequest => ({
   method: 'GET',
-  path: random.pick(['/v1/docks?all=true', `/v1/github/runs?workspaceId=${world.server.admin.workspaceId}`]),
+  path: random.pick([
+    '/v1/docks?all=true',
+    `/v1/github/runs?workspaceId=${world.server.admin.workspaceId}`,
+    `/v1/organizations/${world.server.admin.organizationId}/audit/export`,
+    '/v1/audit/export',
+  ]),
   headers: withKey(world),
 })
 
@@ -62,7 +67,10 @@ const strangers = (_: World, random: Random): RawRequest => ({
 })
 
 export const serviceTargets: readonly Target[] = [
-  httpTarget({ name: 'lists', weight: 3, routes: ['listDocks', 'listRuns'], request: lists }),
+  httpTarget({
+    ...{ name: 'lists', weight: 3, request: lists },
+    routes: ['listDocks', 'listRuns', 'exportAudit', 'exportInstanceAudit'],
+  }),
   httpTarget({
     ...{ name: 'live stream', weight: 5, routes: ['readLive'], atOnceMax: 12 },
     request: ({ cookie }) => ({ method: 'GET', path: '/api/live', headers: { cookie }, isEndless: true }),

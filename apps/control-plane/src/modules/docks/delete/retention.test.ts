@@ -213,7 +213,7 @@ it('deletes Docks archived earlier even without a Snapshot, and keeps the rows o
   const [before, after] = [await world.create(), await world.create()]
   await stop(before.id, true)
   world.clock.advance(1000)
-  const member = { organizationId: world.organizationId } as Member
+  const member = { ...world.caller, organizationId: world.organizationId } as unknown as Member
   const turn = (enabled: boolean) =>
     updateRetention(world.modules.context, member, { enabled, confirmation: 'delete archived dock data' })
   await turn(true)
