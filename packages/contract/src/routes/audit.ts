@@ -1,11 +1,12 @@
 /** Extensions, not part of the specification: the audit log. */
 import * as z from 'zod'
+import { auditKeptDays } from '../audit-actions.ts'
 import * as field from '../fields.ts'
 import { auditEntry, auditFilter, auditPage } from '../objects/audit.ts'
 import { route } from '../route.ts'
 import { organizationParams } from './organizations.ts'
 
-const kept = 'Entries are kept for 400 days.'
+const kept = `Entries are kept for ${auditKeptDays} days.`
 const query = z.object({ ...field.pageQuery.shape, ...auditFilter })
 const lines = {
   response: z.string().meta({ description: 'One entry a line, as JSON, newest first.' }),
